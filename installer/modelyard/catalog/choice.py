@@ -1,0 +1,125 @@
+"""Which components a cluster gets: a profile, what is chosen beside it, and what is left out. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from modelyard.catalog import graph
+from modelyard.catalog.graph import Requires
+from modelyard.catalog.names import unknown
+from modelyard.errors import CatalogError
+
+DEFAULT_PROFILE = "core"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a user chose for one cluster; the cluster keeps it, so that the next install holds to it.
+
+    Args:
+        profile: a profile of the target.
+        added: components beside it (`--with`).
+        left_out: components of it that are not wanted (`--without`).
+        overlay: the folder of the user's own overlay; empty for none.
+    """
+
+    profile: str = DEFAULT_PROFILE
+    added: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    overlay: str = ""
+
+    def changed(self, *, profile: str | None, added: Collection[str], left_out: Collection[str]) -> Choice:
+        """Return this choice as a command changes it.
+
+        Args:
+            profile: `--profile`; it begins anew: what was added or left out before is forgotten.
+            added: `--with`; takes back an earlier `--without` of the same component.
+            left_out: `--without`; takes back an earlier `--with` of the same component.
+        """
+        if profile is not None:
+            return replace(self, profile=profile, added=_sorted(added), left_out=_sorted(left_out))
+        return replace(
+            self,
+            added=_sorted({*self.added, *added} - set(left_out)),
+            left_out=_sorted({*self.left_out, *left_out} - set(added)),
+        )
+
+    def __str__(self) -> str:
+        parts = [f"--profile {self.profile}"]
+        parts += [f"--with {name}" for name in self.added]
+        parts += [f"--without {name}" for name in self.left_out]
+        return " ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """The components that a choice comes to.
+
+    Args:
+        names: all of them, each after what it requires.
+        drawn: those that came only because a component of `--with` requires them, with who does.
+    """
+
+    names: tuple[str, ...]
+    drawn: Mapping[str, tuple[str, ...]]
+
+
+def compose(
+    listed: Iterable[str], requires: Requires, *, added: Collection[str] = (), left_out: Collection[str] = ()
+) -> Composition:
+    """Return the components of a profile with some added and some left out.
+
+    Args:
+        listed: the profile's components.
+        requires: each component's direct requirements.
+        added: components beside the profile; they draw in what they require.
+        left_out: components of it that are not wanted.
+
+    Raises:
+        CatalogError: a name does not exist, is both added and left out, or is left out though a chosen
+            component requires it; the message names who does.
+    """
+    check_names(requires, added=added, left_out=left_out)
+    kept = set(listed) - set(left_out)
+    chosen = graph.closure(kept | set(added), requires)
+    for name in sorted(left_out):
+        if name in chosen:
+            raise _required(name, chosen, requires, added)
+    without_drawn = graph.closure(kept, requires) | set(added)
+    names = graph.order(chosen, requires)
+    drawn = {name: _who_requires(name, chosen, requires) for name in names if name not in without_drawn}
+    return Composition(names, drawn)
+
+
+def check_names(known: Collection[str], *, added: Collection[str], left_out: Collection[str]) -> None:
+    """Check what can be told of `--with` and `--without` before anything else is known.
+
+    Raises:
+        CatalogError: a name is not among the `known`, or is both added and left out.
+    """
+    for name in sorted({*added, *left_out}):
+        if name not in known:
+            raise unknown("component", name, known, where="manifests/")
+    for name in sorted(set(added) & set(left_out)):
+        raise CatalogError(
+            f"component {name}", "is asked for by --with and ruled out by --without", "take one of the two options away"
+        )
+
+
+def _required(name: str, chosen: Collection[str], requires: Requires, added: Collection[str]) -> CatalogError:
+    dependents = [each for each in sorted(chosen) if each != name and name in graph.closure([each], requires)]
+    ways = [f"take --with {each} away" if each in added else f"add --without {each}" for each in dependents]
+    return CatalogError(
+        f"component {name}",
+        f"cannot be left out: it is required by {', '.join(_who_requires(name, chosen, requires))}",
+        f"keep {name}, or leave out what needs it too: {', '.join(ways)}",
+    )
+
+
+def _who_requires(name: str, chosen: Collection[str], requires: Requires) -> tuple[str, ...]:
+    return tuple(each for each in sorted(chosen) if name in requires[each])
+
+
+def _sorted(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(names)))

@@ -1,0 +1,43 @@
+"""What holds for a target because it holds for the target that it is on. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modelyard.catalog.models import Target
+
+
+def inherited(chain: Sequence[Target]) -> Target:
+    """Return a target, with what its bases say of their clusters and leave out.
+
+    What the target says itself goes before: an API group that it requires is not refused because its base does so.
+
+    Args:
+        chain: the target, then the target that it is on, and so on down to the last.
+    """
+    result = chain[-1]
+    for target in reversed(chain[:-1]):
+        result = _on(target, result)
+    return result
+
+
+def _on(target: Target, base: Target) -> Target:
+    refused, required = target.refusesApiGroups, target.requiresApiGroups
+    external = {
+        kind: _union(target.external.get(kind, ()), base.external.get(kind, ()))
+        for kind in _union(tuple(target.external), tuple(base.external))
+    }
+    return target.model_copy(
+        update={
+            "fixedNodes": base.fixedNodes or target.fixedNodes,
+            "leavesOut": base.leavesOut | target.leavesOut,
+            "external": external,
+            "requiresApiGroups": _union(required, tuple(g for g in base.requiresApiGroups if g not in refused)),
+            "refusesApiGroups": _union(refused, tuple(g for g in base.refusesApiGroups if g not in required)),
+            "storageClasses": base.storageClasses | target.storageClasses,
+        }
+    )
+
+
+def _union(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *second)))

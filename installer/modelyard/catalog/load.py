@@ -1,0 +1,267 @@
+"""Read the whole catalogue from a clone, or from the wheel's data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from modelyard.catalog import graph
+from modelyard.catalog.document import read_model
+from modelyard.catalog.inherit import inherited
+from modelyard.catalog.models import UNRESOLVED, Component, Lock, Target
+from modelyard.catalog.names import nearest, unknown
+from modelyard.catalog.overlay import UserOverlay, read_overlay
+from modelyard.errors import CatalogError
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """All components, targets and pins; names in them have been checked.
+
+    Args:
+        root: the folder with manifests/, overlays/ and upstream.lock.
+        components: by name.
+        targets: by name; a user's overlay is one of them.
+        lock: upstream.lock.
+        overlay: the user's overlay, if there is one.
+    """
+
+    root: Path
+    components: Mapping[str, Component]
+    targets: Mapping[str, Target]
+    lock: Lock
+    overlay: UserOverlay | None = None
+
+    def component(self, name: str) -> Component:
+        """Return a component by name; CatalogError with the nearest name where there is none."""
+        if name not in self.components:
+            raise unknown("component", name, self.components, where="manifests/")
+        return self.components[name]
+
+    def target(self, name: str) -> Target:
+        """Return a target by name; CatalogError with the nearest name where there is none."""
+        if name not in self.targets:
+            raise unknown("target", name, self.targets, where="overlays/")
+        return self.targets[name]
+
+    def profile(self, target: str, profile: str) -> tuple[str, ...]:
+        """Return a profile's components, with all they require, in the order of the graph."""
+        return self.select(self.listed(target, profile))
+
+    def listed(self, target: str, profile: str | None) -> tuple[str, ...]:
+        """Return the components that a profile names, or all profiles of the target if it is None."""
+        profiles = self.target(target).profiles
+        if profile is None:
+            return tuple(sorted({name for listed in profiles.values() for name in listed}))
+        if profile not in profiles:
+            raise unknown("profile", profile, profiles, where=f"the target.yaml of {target}")
+        return profiles[profile]
+
+    def everything(self, target: str) -> tuple[str, ...]:
+        """Return the components of all of a target's profiles, with all they require, in the order of the graph."""
+        return self.select(self.listed(target, None))
+
+    def base(self, target: str) -> str:
+        """Return the target on which `target` rests in the end: itself, if it is on no other."""
+        return [each.name for each in self.chain(target)][-1]
+
+    def chain(self, target: str) -> Iterator[Target]:
+        """Yield `target`, then the target that it is on, and so on down to the last."""
+        below: str | None = target
+        while below is not None:
+            found = self.target(below)
+            yield found
+            below = found.base
+
+    def inherited(self, target: str) -> Target:
+        """Return `target` with what it inherits from those that it is on; what it has, it does not leave out."""
+        found = inherited(tuple(self.chain(target)))
+        chosen = self.everything(target)
+        left_out = {name: reason for name, reason in found.leavesOut.items() if name not in chosen}
+        return found.model_copy(update={"leavesOut": left_out})
+
+    def whole(self, target: str) -> Path:
+        """Return the folder of the kustomization over all components of `target`."""
+        self.target(target)
+        if self.overlay is not None and target == self.overlay.target.name:
+            return self.overlay.folder
+        return self.root / "overlays" / target
+
+    def folder(self, target: str, name: str) -> Path:
+        """Return the folder of a component's kustomization for `target`.
+
+        Raises:
+            CatalogError: there is none, or the target leaves the component out; a user's overlay may bring back what
+                the target that it is on leaves out.
+        """
+        self.component(name)
+        if self.overlay is not None and target == self.overlay.target.name:
+            if name in self.overlay.folders:
+                return self.overlay.folders[name]
+            shown, file = self.overlay.folder.name, f"resources of {self.overlay.folder / 'kustomization.yaml'}"
+        else:
+            folder = self.root / "overlays" / target / name
+            if folder.is_dir() and name not in self.target(target).leavesOut:
+                return folder
+            shown, file = target, f"overlays/{target}/{name}/kustomization.yaml"
+        if reason := self.inherited(target).leavesOut.get(name):
+            raise CatalogError(f"component {name}", f"is left out of target {shown}: {reason}", "take another target")
+        raise CatalogError(
+            f"component {name}", f"has no overlay for target {shown}", f"add {file}, or take another target"
+        )
+
+    def select(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Return `names` and all that they require, each after what it requires."""
+        for name in names:
+            self.component(name)
+        requires = self.requires
+        return graph.order(graph.closure(names, requires), requires)
+
+    @property
+    def requires(self) -> dict[str, tuple[str, ...]]:
+        """Return the graph: each component's direct requirements."""
+        return {name: component.requires for name, component in self.components.items()}
+
+    @property
+    def pins(self) -> dict[str, tuple[str, str]]:
+        """Return tag and digest of each image, by its full name, whose digest upstream.lock has."""
+        return {name: (pin.tag, pin.digest) for name, pin in self.lock.images.items() if pin.digest != UNRESOLVED}
+
+    @property
+    def image_names(self) -> frozenset[str]:
+        """Return the full names of all images that component.yaml files declare."""
+        return frozenset(image.name for component in self.components.values() for image in component.images)
+
+    def version(self, name: str) -> str:
+        """Return the version of a component: its upstream's ref, or empty for our own."""
+        upstream = self.component(name).upstream
+        return self.lock.upstreams[upstream].ref if upstream else ""
+
+
+def load(root: Path) -> Catalog:
+    """Read manifests/, overlays/ and upstream.lock below `root`.
+
+    Raises:
+        CatalogError: a file does not fit its model, a folder and its file disagree on a name,
+            a name does not exist, or `requires` has a cycle.
+    """
+    root = root.resolve()  # kustomize takes `..` from where a folder really is
+    lock = read_model(root / "upstream.lock", Lock, shown="upstream.lock")
+    components = _components(root)
+    graph.check({name: component.requires for name, component in components.items()})
+    _check_upstreams(components, lock)
+    targets = _targets(root)
+    for target in targets.values():
+        _check_names(target, components, shown=f"overlays/{target.name}/target.yaml")
+    _check_bases(targets)
+    return Catalog(root=root, components=components, targets=targets, lock=lock)
+
+
+def with_overlay(catalog: Catalog, folder: Path) -> Catalog:
+    """Return the catalogue with a user's overlay as one more target.
+
+    Raises:
+        CatalogError: the overlay is malformed, takes the name of a target, names something that does not exist,
+            or its kustomization.yaml and its profiles disagree.
+    """
+    overlay = read_overlay(folder, catalog.components)
+    target, shown = overlay.target, f"{overlay.folder.name}/target.yaml"
+    if target.name in catalog.targets:
+        raise CatalogError(shown, f"takes the name of target {target.name}", f"give it another name in {shown}")
+    _check_names(target, catalog.components, shown=shown)
+    targets = {**catalog.targets, target.name: target}
+    _check_bases(targets)
+    extended = replace(catalog, targets=targets, overlay=overlay)
+    listed, built = set(extended.everything(target.name)), set(overlay.folders)
+    for name in sorted(listed ^ built):
+        lacking = "kustomization.yaml does not list" if name in listed else "no profile of target.yaml has"
+        raise CatalogError(
+            f"overlay {overlay.folder.name}",
+            f"{lacking} component {name}, so kustomize and modelyard would not give the same",
+            f"name {name} in both files, or in neither",
+        )
+    return extended
+
+
+def _components(root: Path) -> dict[str, Component]:
+    found: dict[str, Component] = {}
+    for path in sorted((root / "manifests").glob("*/*/component.yaml")):
+        shown = path.relative_to(root).as_posix()
+        component = read_model(path, Component, shown=shown)
+        area, folder = path.parent.parent.name, path.parent.name
+        if (component.area, component.name) != (area, folder):
+            raise CatalogError(
+                shown,
+                f"calls itself {component.area}/{component.name}, its folder is {area}/{folder}",
+                f"edit `area` and `name` in {shown}",
+            )
+        if component.name in found:
+            raise CatalogError(shown, f"component {component.name} is there twice", "rename one of them")
+        found[component.name] = component
+    return found
+
+
+def _targets(root: Path) -> dict[str, Target]:
+    found: dict[str, Target] = {}
+    for path in sorted((root / "overlays").glob("*/target.yaml")):
+        shown = path.relative_to(root).as_posix()
+        target = read_model(path, Target, shown=shown)
+        if target.name != path.parent.name:
+            raise CatalogError(shown, f"calls itself {target.name}, its folder is {path.parent.name}", f"edit {shown}")
+        found[target.name] = target
+    return found
+
+
+def _check_upstreams(components: Mapping[str, Component], lock: Lock) -> None:
+    for component in components.values():
+        if component.upstream is not None and component.upstream not in lock.upstreams:
+            raise CatalogError(
+                f"component {component.name}",
+                f"names upstream {component.upstream}, which upstream.lock does not have"
+                + nearest(component.upstream, lock.upstreams),
+                f"add upstreams.{component.upstream} to upstream.lock",
+            )
+
+
+def _check_names(target: Target, components: Mapping[str, Component], *, shown: str) -> None:
+    _check_profiles(target, components, shown=shown)
+    _check_left_out(target, components, shown=shown)
+
+
+def _check_left_out(target: Target, components: Mapping[str, Component], *, shown: str) -> None:
+    requires = {name: component.requires for name, component in components.items()}
+    needed = graph.closure({name for names in target.profiles.values() for name in names}, requires)
+    for name in target.leavesOut:
+        if name not in components:
+            cause = f"names component {name}, which is not in manifests/" + nearest(name, components)
+        elif name in needed:
+            cause = f"names component {name}, which a profile names or needs"
+        else:
+            continue
+        raise CatalogError(shown, f"leavesOut {cause}", f"edit leavesOut in {shown}")
+
+
+def _check_profiles(target: Target, components: Mapping[str, Component], *, shown: str) -> None:
+    for profile, names in target.profiles.items():
+        for name in names:
+            if name not in components:
+                raise CatalogError(
+                    shown,
+                    f"profile {profile} names component {name}, which is not in manifests/" + nearest(name, components),
+                    f"edit profiles.{profile} in {shown}",
+                )
+
+
+def _check_bases(targets: Mapping[str, Target]) -> None:
+    for name, target in targets.items():
+        path = [name]
+        while target.base is not None:
+            if target.base not in targets:
+                raise unknown("target", target.base, targets, where=f"overlays/, and target {path[-1]} is based on it")
+            path.append(target.base)
+            if target.base in path[:-1]:
+                raise CatalogError(
+                    f"target {name}", f"is based on itself: {' -> '.join(path)}", "take one of them out of `base`"
+                )
+            target = targets[target.base]

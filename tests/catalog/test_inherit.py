@@ -1,0 +1,73 @@
+"""What a target has from the target that it is on, and what it says otherwise itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from modelyard.catalog import Catalog, Target, load
+from modelyard.catalog.inherit import inherited
+from modelyard.errors import CatalogError
+
+BASE = {
+    "leavesOut": {"metrics-server": "has one"},
+    "external": {"ClusterRole": ("view", "edit")},
+    "requiresApiGroups": ("route.example.com", "old.example.com"),
+    "refusesApiGroups": ("other.example.com", "mine.example.com"),
+    "storageClasses": {"ReadWriteOnce": "disk", "ReadWriteMany": "share"},
+}
+PROFILES: dict[str, tuple[str, ...]] = {"core": ("own",)}
+
+
+def target(name: str, **fields: object) -> Target:
+    return Target.model_validate({"name": name, "summary": "x", "profiles": PROFILES} | fields)
+
+
+def test_a_thin_target_has_all_from_its_base() -> None:
+    found = inherited([target("top", base="middle"), target("middle", base="low"), target("low", **BASE)])
+    assert found == target("top", base="middle", **BASE)
+
+
+def test_what_a_target_says_itself_goes_before() -> None:
+    own = target(
+        "site",
+        leavesOut={"metrics-server": "another"},
+        external={"ClusterRole": ("view", "ours"), "Namespace": ("monitoring",)},
+        requiresApiGroups=("mine.example.com",),
+        refusesApiGroups=("old.example.com",),
+        storageClasses={"ReadWriteOnce": "fast"},
+    )
+    found = inherited([own, target("low", **BASE)])
+    assert found.leavesOut == {"metrics-server": "another"}
+    assert found.external == {"ClusterRole": ("view", "ours", "edit"), "Namespace": ("monitoring",)}
+    assert found.requiresApiGroups == ("mine.example.com", "route.example.com")
+    assert found.refusesApiGroups == ("old.example.com", "other.example.com")
+    assert found.storageClasses == {"ReadWriteOnce": "fast", "ReadWriteMany": "share"}
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Catalog:
+    files = {
+        "upstream.lock": "upstreams: {}\n",
+        "manifests/cluster/own/component.yaml": "name: own\narea: cluster\nsummary: x\n",
+        "manifests/cluster/meter/component.yaml": "name: meter\narea: cluster\nsummary: x\n",
+        "overlays/low/target.yaml": "name: low\nsummary: x\nprofiles: {core: [own]}\nleavesOut: {meter: it has one}\n",
+        "overlays/thin/target.yaml": "name: thin\nsummary: x\nbase: low\nprofiles: {core: [own]}\n",
+        "overlays/more/target.yaml": "name: more\nsummary: x\nbase: low\nprofiles: {core: [own, meter]}\n",
+        "overlays/more/meter/kustomization.yaml": "resources: []\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    return load(tmp_path)
+
+
+def test_what_the_base_leaves_out_is_refused_with_its_reason(catalog: Catalog) -> None:
+    with pytest.raises(CatalogError, match="component meter: is left out of target thin: it has one"):
+        catalog.folder("thin", "meter")
+
+
+def test_a_target_may_bring_back_what_its_base_leaves_out(catalog: Catalog) -> None:
+    assert catalog.inherited("more").leavesOut == {}
+    assert catalog.folder("more", "meter") == catalog.root / "overlays/more/meter"
