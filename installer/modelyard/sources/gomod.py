@@ -1,0 +1,90 @@
+"""The Go module channel: the upstream tree as its published module, checked by the checksum database."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from modelyard.errors import SourceError
+
+TIMEOUT_SECONDS = 300
+
+
+def download(module: str, version: str, *, go: Path, modcache: Path, offline: bool = False) -> Path:
+    """Return the folder of `module` at `version`, downloaded unless the module cache has it.
+
+    Args:
+        module: module path.
+        version: module version.
+        go: the go command.
+        modcache: a module cache of our own (GOMODCACHE).
+        offline: take it from the module cache only.
+
+    Raises:
+        SourceError: the proxy has no such version, the checksum database contradicts, or go cannot run.
+    """
+    answer = _go(("mod", "download"), module, version, go=go, modcache=modcache, offline=offline)
+    if not answer.get("Dir"):
+        raise SourceError(f"module {module}@{version}", "go mod download: gave no folder")
+    return Path(str(answer["Dir"]))
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A module version, and the commit it was made of; empty where the proxy does not say."""
+
+    version: str
+    commit: str
+
+
+def resolve(module: str, query: str, *, go: Path, modcache: Path) -> Resolved:
+    """Return the version that `query` names ("v1.2.3", "latest").
+
+    Raises:
+        SourceError: the proxy knows none, or go cannot run.
+    """
+    answer = _go(("list", "-m"), module, query, go=go, modcache=modcache, offline=False)
+    origin = answer.get("Origin")
+    commit = origin.get("Hash") if isinstance(origin, dict) else None
+    return Resolved(str(answer.get("Version", "")), str(commit or ""))
+
+
+def _go(
+    command: tuple[str, str], module: str, version: str, *, go: Path, modcache: Path, offline: bool
+) -> dict[str, object]:
+    """Return what a go command says of a module version."""
+    subject, shown = f"module {module}@{version}", " ".join(("go", *command))
+    with tempfile.TemporaryDirectory(prefix="modelyard-go-") as empty:  # no go.mod: nothing to edit
+        try:
+            done = subprocess.run(
+                [str(go), *command, "-json", f"{module}@{version}"],
+                cwd=empty,
+                env=_environment(modcache) | ({"GOPROXY": "off"} if offline else {}),
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT_SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise SourceError(subject, f"{shown}: {error}") from error
+    try:
+        answer = json.loads(done.stdout)
+    except json.JSONDecodeError:
+        answer = {}
+    if done.returncode != 0:
+        raise SourceError(subject, f"{shown}: {answer.get('Error') or ' '.join(done.stderr.split()) or 'no message'}")
+    return dict(answer)
+
+
+# The user's own GOPROXY and GONOSUMDB hold: the digest in upstream.lock is checked in any case.
+def _environment(modcache: Path) -> dict[str, str]:
+    return os.environ | {
+        "GOMODCACHE": str(modcache),
+        "GOTOOLCHAIN": "local",
+        "GOFLAGS": "",
+        "GOWORK": "off",
+    }
