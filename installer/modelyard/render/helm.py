@@ -1,0 +1,72 @@
+"""The release manifest of an upstream that makes it from its own chart, made the same way."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from modelyard.catalog.models import Helm, Upstream
+from modelyard.errors import RenderError
+from modelyard.render.pins import KUBERNETES_VERSION
+
+TIMEOUT_SECONDS = 120
+
+
+def release_manifest(name: str, upstream: Upstream, tree: Path, *, helm: Path) -> bytes:
+    """Return the release manifest of `upstream`: its static files, then its rendered chart.
+
+    Args:
+        name: its name in upstream.lock.
+        upstream: its entry.
+        tree: its verified tree.
+        helm: the helm command.
+
+    Raises:
+        RenderError: upstream.lock names no chart, or helm refuses.
+    """
+    if upstream.helm is None:
+        raise RenderError(
+            f"upstream {name}",
+            "a kustomization names its release manifest, but upstream.lock has no chart to make it from",
+            f"add upstreams.{name}.helm to upstream.lock, or name a folder of its tree",
+        )
+    static = [(tree / path).read_bytes() for path in upstream.helm.manifests]
+    with tempfile.TemporaryDirectory(prefix="modelyard-helm-") as scratch:
+        chart = _stage_chart(tree / upstream.helm.chart, Path(scratch), upstream.ref)
+        rendered = _template(name, upstream.helm, chart, Path(scratch), helm)
+    return b"\n---\n".join([*static, rendered])
+
+
+def _stage_chart(source: Path, scratch: Path, version: str) -> Path:
+    """Copy the chart; fill in the version where upstream's release tooling would have."""
+    chart = scratch / source.name
+    shutil.copytree(source, chart)
+    template = chart / "Chart.template.yaml"
+    if template.is_file():
+        filled = template.read_text(encoding="utf-8").replace("v0.0.0", version)
+        (chart / "Chart.yaml").write_text(filled, encoding="utf-8")
+    return chart
+
+
+def _template(name: str, spec: Helm, chart: Path, scratch: Path, helm: Path) -> bytes:
+    values = scratch / "values.json"
+    values.write_text(json.dumps(spec.values), encoding="utf-8")
+    command = [str(helm), "template", spec.release, str(chart), "--namespace", spec.namespace]
+    # As upstream does: no API versions but the built-in ones, so that no cluster matters.
+    # The Kubernetes version is ours: a helm that was built without linker flags thinks it is 1.20.
+    command += ["--api-versions=", "--kube-version", KUBERNETES_VERSION, "--values", str(values)]
+    homes = {f"HELM_{kind}_HOME": str(scratch / kind) for kind in ("CACHE", "CONFIG", "DATA")}
+    try:
+        done = subprocess.run(
+            command, env=os.environ | homes, capture_output=True, timeout=TIMEOUT_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RenderError(f"upstream {name}", f"helm template: {error}") from error
+    if done.returncode != 0:
+        message = " ".join(done.stderr.decode(errors="replace").split()) or "no message"
+        raise RenderError(f"upstream {name}", f"helm template: {message}", f"check upstreams.{name}.helm")
+    return done.stdout
