@@ -1,0 +1,56 @@
+"""Object -> Current, InProgress or Failed, with the exact reason. Pure."""
+
+from __future__ import annotations
+
+from modelyard.objects import Object, ref_of
+from modelyard.readiness import others, workloads
+from modelyard.readiness.conditions import condition, describe, generic, unobserved
+from modelyard.readiness.expressions import Rules, evaluate
+from modelyard.readiness.status import Readiness, in_progress
+
+_RULES = workloads.RULES | others.RULES
+# A kind of the same name in another group has nothing to do with these.
+_GROUPS = {
+    "APIService": "apiregistration.k8s.io",
+    "CustomResourceDefinition": "apiextensions.k8s.io",
+    "DaemonSet": "apps",
+    "Deployment": "apps",
+    "Job": "batch",
+    "Namespace": "",
+    "PersistentVolumeClaim": "",
+    "Pod": "",
+    "ReplicaSet": "apps",
+    "Service": "",
+    "StatefulSet": "apps",
+}
+
+
+def assess(obj: Object, rules: Rules | None = None) -> Readiness:
+    """Judge one live object.
+
+    Args:
+        obj: the object as the apiserver returned it.
+        rules: CEL expressions by kind; they win over the kstatus rules.
+    """
+    early = unobserved(obj)
+    if early is not None:
+        return early
+    ref = ref_of(obj)
+    if rules and ref.group_kind in rules:
+        result = evaluate(obj, rules[ref.group_kind])
+        return result if result.current else _with_condition(obj, result)
+    if _GROUPS.get(ref.kind) == ref.group:
+        return _RULES[ref.kind](obj)
+    return generic(obj)
+
+
+def _with_condition(obj: Object, result: Readiness) -> Readiness:
+    """Prefer what the object says of itself over the text of an expression."""
+    ready = condition(obj, "Ready")
+    said = describe(ready) if ready.get("status") != "True" else ""
+    return Readiness(result.status, said) if said else result
+
+
+def missing() -> Readiness:
+    """Return the state of an object that should be there and is not."""
+    return in_progress("is not there")
