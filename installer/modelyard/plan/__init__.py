@@ -1,0 +1,1 @@
+"""Objects and live state -> waves, changes, inventories, refusals. Pure."""

@@ -1,0 +1,136 @@
+"""In which order a component goes: backwards, custom resources first, while their controllers live. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from enum import IntEnum
+
+from modelyard.catalog import graph
+from modelyard.catalog.names import unknown
+from modelyard.errors import RefusalError
+from modelyard.objects import GroupKind, Object, ObjectRef, annotations_of, labels_of, mappings, ref_of, text
+from modelyard.plan import kinds
+
+# Made in every namespace by Kubernetes itself.
+_BY_KUBERNETES = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")}
+# Made by controllers, of no use without them, and nobody's data.
+_PASSING = {
+    GroupKind("", "Endpoints"),
+    GroupKind("", "Event"),
+    GroupKind("coordination.k8s.io", "Lease"),
+    GroupKind("discovery.k8s.io", "EndpointSlice"),
+    GroupKind("events.k8s.io", "Event"),
+}
+# Kueue's book-keeping of any job, also of Kubernetes' own kinds: with an owner, it is nobody's data.
+_BOOKS = frozenset({GroupKind("kueue.x-k8s.io", "Workload")})
+# cert-manager's own marks on the Secrets that it makes: from a Certificate, and for its webhook.
+_CERTIFICATE_LABEL = "controller.cert-manager.io/fao"
+_CERTIFICATE_NOTES = ("cert-manager.io/certificate-name", "cert-manager.io/allow-direct-injection")
+
+
+class Step(IntEnum):
+    """The steps of a removal, in their order; each is done before the next begins."""
+
+    RESOURCES = 1
+    EXTENSIONS = 2
+    WORKLOADS = 3
+    REQUIREMENTS = 4
+    SETTINGS = 5
+    # Before the definitions: the namespace controller asks for every kind, and waits long after one vanished.
+    NAMESPACES = 6
+    DEFINITIONS = 7
+
+
+def steps(refs: Iterable[ObjectRef], own: Collection[GroupKind]) -> tuple[tuple[Step, tuple[ObjectRef, ...]], ...]:
+    """Return a component's objects step by step.
+
+    Args:
+        refs: its objects.
+        own: the kinds that its CRDs define.
+    """
+    by_step: dict[Step, list[ObjectRef]] = {}
+    for ref in sorted(refs):
+        by_step.setdefault(step_of(ref.group_kind, own), []).append(ref)
+    return tuple((step, tuple(by_step[step])) for step in sorted(by_step))
+
+
+def step_of(kind: GroupKind, own: Collection[GroupKind]) -> Step:
+    """Return in which step objects of `kind` go."""
+    if kind == kinds.NAMESPACE:
+        return Step.NAMESPACES
+    if kind == kinds.CRD:
+        return Step.DEFINITIONS
+    if kind in kinds.EXTENSIONS:
+        return Step.EXTENSIONS
+    if kind in kinds.WORKLOADS:
+        return Step.WORKLOADS
+    if kind in own:
+        return Step.RESOURCES
+    # A Certificate goes after the workloads that use what comes of it.
+    return Step.REQUIREMENTS if kinds.is_custom(kind) else Step.SETTINGS
+
+
+def removal_order(chosen: Sequence[str], requires: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return which components go, and in which order: each before those it requires.
+
+    Args:
+        chosen: what was asked for; nothing: all.
+        requires: the installed components, with what each requires.
+
+    Raises:
+        CatalogError: one of them is not installed.
+        RefusalError: a component that stays requires one that would go.
+    """
+    for name in chosen:
+        if name not in requires:
+            raise unknown("component", name, requires, where="the cluster's inventories")
+    going = set(chosen or requires)
+    for name in sorted(set(requires) - going):
+        needed = sorted(going & set(requires[name]))
+        if needed:
+            raise RefusalError(
+                f"component {needed[0]}",
+                f"is required by {name}, which is installed; nothing was changed",
+                f"remove both: modelyard uninstall --component {name} --component {needed[0]}",
+            )
+    known = {name: [each for each in needs if each in requires] for name, needs in requires.items()}
+    return tuple(reversed(graph.order(going, known)))
+
+
+def is_users(
+    obj: Object, mine: Collection[ObjectRef], *, seen: Collection[ObjectRef] = (), own: Collection[GroupKind] = ()
+) -> bool:
+    """Tell whether somebody would miss `obj`: it is nobody's by-product and not part of the platform.
+
+    Args:
+        obj: an object's metadata, with its kind.
+        mine: the platform's own objects.
+        seen: objects that are looked at themselves, together with this one.
+        own: kinds all of whose objects are looked at: those that the CRDs which go define.
+    """
+    ref = ref_of(obj)
+    if ref in mine or ref.group_kind in _PASSING or (ref.kind, ref.name) in _BY_KUBERNETES:
+        return False
+    owners = [_owner(each, ref.namespace) for each in mappings(obj, "metadata", "ownerReferences")]
+    if owners and (ref.group_kind in _BOOKS or all(_accounted(each, mine, seen, own) for each in owners)):
+        return False
+    notes = annotations_of(obj)
+    made_by_cert_manager = _CERTIFICATE_LABEL in labels_of(obj) or any(key in notes for key in _CERTIFICATE_NOTES)
+    return not (ref.kind == "Secret" and made_by_cert_manager)
+
+
+def _owner(reference: Object, namespace: str) -> tuple[ObjectRef, ObjectRef]:
+    """Return what an ownerReference may mean: it does not say whether the owner lives in the namespace or in none."""
+    group, _, _ = text(reference, "apiVersion").rpartition("/")
+    kind, name = text(reference, "kind"), text(reference, "name")
+    return ObjectRef(group, kind, namespace, name), ObjectRef(group, kind, "", name)
+
+
+def _accounted(
+    owner: tuple[ObjectRef, ObjectRef],
+    mine: Collection[ObjectRef],
+    seen: Collection[ObjectRef],
+    own: Collection[GroupKind],
+) -> bool:
+    """Tell whether the owner is the platform's or is looked at itself, so that what it owns need not be."""
+    return owner[0].group_kind in own or any(ref in mine or ref in seen for ref in owner)

@@ -1,0 +1,120 @@
+"""Drift: what others add is theirs, what we said must stay, and forms that mean the same are the same."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelyard.errors import CatalogError
+from modelyard.objects import annotations_of, labels_of
+from modelyard.plan.changes import Action, action
+from modelyard.plan.desired import DIGEST, prepare
+from modelyard.plan.drift import contained, drifted
+from modelyard.plan.inventory import PART_OF_LABEL
+
+LEAVES = st.text(max_size=4) | st.integers(-5, 5) | st.booleans()
+VALUES = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3)
+)
+OBJECTS = st.dictionaries(st.text(min_size=1, max_size=3), VALUES, max_size=4)
+
+
+def with_additions(value: Any) -> Any:
+    """What an apiserver might make of `value`: more fields everywhere, the same elements in lists."""
+    if isinstance(value, dict):
+        return {key: with_additions(each) for key, each in value.items()} | {"added by a default": 1}
+    return [with_additions(each) for each in value] if isinstance(value, list) else value
+
+
+@given(OBJECTS)
+def test_a_live_object_with_more_fields_has_not_drifted(desired: dict[str, Any]) -> None:
+    assert contained(desired, desired)
+    assert contained(desired, with_additions(desired))
+
+
+@given(OBJECTS, st.data())
+def test_any_changed_field_is_drift(desired: dict[str, Any], data: st.DataObject) -> None:
+    keys = [key for key, value in desired.items() if value not in ("", 0, False, [], {})]
+    if keys:
+        live = copy.deepcopy(desired)
+        live[data.draw(st.sampled_from(keys))] = "something else entirely"
+        assert not contained(desired, live)
+
+
+@pytest.mark.parametrize(
+    ("desired", "live"),
+    [
+        ("1000m", "1"),
+        ("0.5", "500m"),
+        (1, "1"),
+        ("1Gi", "1024Mi"),
+        ({}, None),
+        ([], None),
+        (None, None),
+        (False, None),
+        ("", None),
+    ],
+)
+def test_two_forms_of_the_same_are_equal(desired: object, live: object) -> None:
+    assert contained({"x": desired}, {"x": live})
+
+
+@pytest.mark.parametrize(
+    ("desired", "live"),
+    [("1", "2"), ("1Gi", "1Mi"), (True, None), (True, 1), (1, True), ("a", None), ([1], [1, 2]), ({"a": 1}, None)],
+)
+def test_two_things_that_differ_are_not(desired: object, live: object) -> None:
+    assert not contained({"x": desired}, {"x": live})
+
+
+CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "n"}, "data": {"a": "1"}}
+
+
+def test_a_field_that_is_no_longer_wanted_is_drift() -> None:
+    live = prepare({**CONFIG, "data": {"a": "1", "b": "2"}}, "set")
+    assert drifted(prepare(CONFIG, "set"), live)
+
+
+def test_actions() -> None:
+    desired = prepare(CONFIG, "set")
+    assert action(desired, None) is Action.CREATE
+    assert action(desired, {**desired, "status": {}}) is Action.UNCHANGED
+    assert action(desired, {**desired, "data": {"a": "2"}}) is Action.UPDATE
+
+
+def test_what_is_sent_carries_label_and_digest_and_leaves_the_rendered_object_alone() -> None:
+    before = copy.deepcopy(CONFIG)
+    sent = prepare(CONFIG, "set")
+    assert before == CONFIG
+    assert labels_of(sent) == {PART_OF_LABEL: "set"}
+    assert DIGEST in annotations_of(sent)
+
+
+def test_an_object_that_claims_another_set_is_refused() -> None:
+    with pytest.raises(CatalogError, match="sets the label"):
+        prepare({**CONFIG, "metadata": {"name": "x", "labels": {PART_OF_LABEL: "other"}}}, "set")
+
+
+def test_a_placeholder_ca_bundle_is_not_sent_and_a_real_one_is() -> None:
+    def webhook(bundle: str) -> dict[str, Any]:
+        return {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingWebhookConfiguration",
+            "metadata": {"name": "x"},
+            "webhooks": [{"name": "a.b.c", "clientConfig": {"caBundle": bundle, "url": "https://x"}}],
+        }
+
+    def sent(bundle: str) -> object:
+        return prepare(webhook(bundle), "set")["webhooks"][0]["clientConfig"]  # type: ignore[index]
+
+    assert sent("Cg==") == {"url": "https://x"}
+    assert sent("cmVhbA==") == {"url": "https://x", "caBundle": "cmVhbA=="}
+
+
+def test_plain_secret_data_is_sent_as_the_apiserver_keeps_it() -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x"}, "stringData": {"a": "b"}}
+    assert prepare(secret, "set")["data"] == {"a": "Yg=="}
