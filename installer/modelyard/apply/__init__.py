@@ -1,0 +1,33 @@
+"""Apply, wait, prune, uninstall: one verb a file. They emit events and print nothing."""
+
+from __future__ import annotations
+
+from modelyard.apply.chosen import keep_choice, read_choice, unchosen
+from modelyard.apply.component import Outcome
+from modelyard.apply.install import Report, install
+from modelyard.apply.platform import refuse_managed_definitions, refuse_other_platforms
+from modelyard.apply.preview import Preview, preview
+from modelyard.apply.run import Rendered, StoppedError, rendered
+from modelyard.apply.status import ComponentStatus, status
+from modelyard.apply.uninstall import Removal, plan_removal, uninstall
+
+__all__ = [
+    "ComponentStatus",
+    "Outcome",
+    "Preview",
+    "Removal",
+    "Rendered",
+    "Report",
+    "StoppedError",
+    "install",
+    "keep_choice",
+    "plan_removal",
+    "preview",
+    "read_choice",
+    "refuse_managed_definitions",
+    "refuse_other_platforms",
+    "rendered",
+    "status",
+    "unchosen",
+    "uninstall",
+]

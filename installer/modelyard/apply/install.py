@@ -1,0 +1,80 @@
+"""Install components: each after what it requires, the rest side by side."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from modelyard.apply import members
+from modelyard.apply.component import Outcome, install_component
+from modelyard.apply.in_order import in_order
+from modelyard.apply.run import Rendered, Run
+from modelyard.catalog.models import Component
+from modelyard.cluster import Session
+from modelyard.errors import ModelyardError
+from modelyard.events import Emit, StepDone, StepFailed, StepStarted, discard
+from modelyard.readiness import rules_from
+
+Prepare = Callable[[Component], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an install did, by component, in the order in which they ended."""
+
+    outcomes: tuple[Outcome, ...]
+    seconds: float
+
+
+def install(
+    session: Session,
+    components: Sequence[Rendered],
+    *,
+    prepare: Prepare | None = None,
+    emit: Emit = discard,
+    timeout: float = 300.0,
+    cancelled: threading.Event | None = None,
+) -> Report:
+    """Bring a cluster to what was rendered, and wait until all of it is ready.
+
+    Running it again goes on where it was: all its state is in the cluster.
+
+    Args:
+        session: the cluster.
+        components: what to install; requirements that are not among them count as there.
+        prepare: called in a component's thread before it is applied; may block (images are made there).
+        emit: takes the events; called from several threads.
+        timeout: seconds that each single wait may last.
+        cancelled: set it to stop at the next safe point.
+
+    Raises:
+        ModelyardError: the first failure; components that do not need the failed one were still installed.
+        KeyboardInterrupt: Ctrl-C, after all threads have stopped.
+    """
+    began = time.monotonic()
+    rules = rules_from(entry for item in components for entry in item.rules)
+    run = Run(session, emit, timeout, rules, cancelled or threading.Event())
+    members.ensure_namespace(session)
+    items = {item.name: item for item in components}
+    after = {name: item.component.requires for name, item in items.items()}
+    outcomes = in_order(run, after, lambda name: _one(run, items[name], prepare))
+    return Report(tuple(outcomes), time.monotonic() - began)
+
+
+def _one(run: Run, item: Rendered, prepare: Prepare | None) -> Outcome:
+    key = f"install:{item.name}"
+    began = time.monotonic()
+    run.emit(StepStarted(key, f"{item.name} {item.version}".strip()))
+    try:
+        run.check()
+        if prepare is not None:
+            run.progress(key, "waiting for its images")
+            prepare(item.component)
+        outcome = install_component(run, item, key)
+    except ModelyardError as error:
+        run.emit(StepFailed(key, time.monotonic() - began, f"{error.subject}: {error.cause}"))
+        raise
+    run.emit(StepDone(key, time.monotonic() - began, str(outcome)))
+    return outcome

@@ -1,0 +1,110 @@
+"""Inventories and their members, read from and written to the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+
+from modelyard.cluster import Session
+from modelyard.errors import RefusalError
+from modelyard.objects import GroupKind, Object, ObjectRef, labels_of, ref_of, text
+from modelyard.plan import inventory
+from modelyard.plan.inventory import Inventory
+
+CONFIG_MAP = GroupKind("", "ConfigMap")
+
+
+def parent_ref(component: str) -> ObjectRef:
+    """Return the reference of a component's parent ConfigMap."""
+    return ObjectRef("", "ConfigMap", inventory.NAMESPACE, inventory.parent_name(component))
+
+
+def selector(component: str) -> str:
+    """Return the label selector of a component's objects."""
+    return f"{inventory.PART_OF_LABEL}={inventory.applyset_id(component)}"
+
+
+def read(session: Session, component: str) -> Inventory | None:
+    """Return a component's inventory, or None where there is none.
+
+    Raises:
+        RefusalError: what is there is another tool's, another cluster's or damaged.
+    """
+    parent = session.get(parent_ref(component))
+    return None if parent is None else trusted(session, parent, component)
+
+
+def read_all(session: Session) -> dict[str, Inventory]:
+    """Return all inventories by component; RefusalError for one that cannot be trusted."""
+    listing = session.list(CONFIG_MAP, namespace=inventory.NAMESPACE, label_selector=inventory.ID_LABEL)
+    found: dict[str, Inventory] = {}
+    for parent in listing.items if listing else ():
+        name = text(parent, "metadata", "name").removeprefix(inventory.PREFIX)
+        found[name] = trusted(session, parent, name)
+    return dict(sorted(found.items()))
+
+
+def trusted(session: Session, parent: Object, component: str) -> Inventory:
+    """Return the inventory that `parent` holds; RefusalError where it must not be trusted."""
+    cause = inventory.trouble(parent, component, cluster=session.cluster_id)
+    if cause:
+        raise RefusalError(
+            f"inventory of component {component} ({parent_ref(component)})",
+            f"{cause}; nothing was changed",
+            f"if it is of no use here: kubectl -n {inventory.NAMESPACE} delete configmap "
+            f"{inventory.parent_name(component)}, then `modelyard install --component {component}` writes a new one",
+        )
+    return inventory.read_parent(parent)
+
+
+def write(session: Session, wanted: Inventory) -> None:
+    """Write an inventory's parent."""
+    session.apply(inventory.parent_object(wanted, tool_version=version("modelyard")))
+
+
+def ensure_namespace(session: Session) -> None:
+    """Create the inventories' namespace unless it is there."""
+    if session.get(ObjectRef("", "Namespace", "", inventory.NAMESPACE)) is None:
+        session.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": inventory.NAMESPACE}})
+
+
+def live(
+    session: Session, component: str, group_kinds: Iterable[GroupKind], versions: Mapping[GroupKind, str]
+) -> dict[ObjectRef, Object]:
+    """Return the live objects that carry a component's label.
+
+    Args:
+        session: the cluster.
+        component: whose.
+        group_kinds: where to look.
+        versions: the API version to have a kind in; kinds that are missing come in the preferred one.
+
+    Raises:
+        ModelyardError: one of the lists failed; then nothing may be concluded from the others.
+    """
+    found: dict[ObjectRef, Object] = {}
+    for kind in sorted(group_kinds):
+        listing = session.list(kind, label_selector=selector(component), version=versions.get(kind, ""))
+        for item in listing.items if listing else ():
+            found[ref_of(item)] = item
+    found.pop(parent_ref(component), None)
+    return found
+
+
+def strangers(session: Session, component: str, wanted: Iterable[ObjectRef]) -> dict[ObjectRef, str]:
+    """Return those of the `wanted` objects that exist and belong to another ApplySet, with its id.
+
+    One metadata list a kind: nothing is said about objects that no ApplySet has.
+    """
+    mine = inventory.applyset_id(component)
+    by_kind: dict[GroupKind, set[ObjectRef]] = {}
+    for ref in wanted:
+        by_kind.setdefault(ref.group_kind, set()).add(ref)
+    found: dict[ObjectRef, str] = {}
+    for kind, refs in sorted(by_kind.items()):
+        others = f"{inventory.PART_OF_LABEL},{inventory.PART_OF_LABEL}!={mine}"
+        listing = session.list(kind, label_selector=others, metadata_only=True)
+        for item in listing.items if listing else ():
+            if ref_of(item) in refs:
+                found[ref_of(item)] = labels_of(item)[inventory.PART_OF_LABEL]
+    return found

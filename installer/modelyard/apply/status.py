@@ -1,0 +1,64 @@
+"""What is installed, and is it ready? Asked of the cluster alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from modelyard.apply import members
+from modelyard.cluster import Session, workload_trouble
+from modelyard.objects import Object, ObjectRef
+from modelyard.plan.inventory import Inventory
+from modelyard.readiness import Readiness, Rules, assess, missing, rules_from
+
+WORKERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentStatus:
+    """One component: its version, whether all of it is ready, and if not, why not."""
+
+    name: str
+    version: str
+    ready: bool
+    reason: str
+    objects: int
+
+
+def status(session: Session) -> tuple[ComponentStatus, ...]:
+    """Return the state of every installed component, by name.
+
+    Raises:
+        ClusterUnreachableError: nobody answers.
+        RefusalError: an inventory cannot be trusted.
+    """
+    found = members.read_all(session)
+    rules = rules_from(entry for item in found.values() for entry in item.rules)
+    with ThreadPoolExecutor(WORKERS) as pool:
+        return tuple(pool.map(lambda item: _one(session, item, rules), found.values()))
+
+
+def _one(session: Session, item: Inventory, rules: Rules) -> ComponentStatus:
+    live = members.live(session, item.component, item.group_kinds, {})
+    unready = judge(item.objects, live, rules)
+    reason = ""
+    if unready:
+        ref, state = unready[0]
+        obj = live.get(ref)
+        trouble = workload_trouble(session, obj) if obj is not None else ""
+        more = f" (and {len(unready) - 1} more)" if len(unready) > 1 else ""
+        reason = ": ".join(part for part in (str(ref), state.reason, trouble) if part) + more
+    elif not item.complete:
+        reason = "its install has not ended; `modelyard install` goes on where it was"
+    return ComponentStatus(item.component, item.version, not reason, reason, len(item.objects))
+
+
+def judge(
+    wanted: frozenset[ObjectRef], live: Mapping[ObjectRef, Object], rules: Rules
+) -> Sequence[tuple[ObjectRef, Readiness]]:
+    """Return the wanted objects that are not ready, those that failed first, with their state. Pure."""
+    states = [(ref, assess(live[ref], rules) if ref in live else missing()) for ref in sorted(wanted)]
+    return sorted(
+        (pair for pair in states if not pair[1].current), key=lambda pair: (pair[1].status != "Failed", pair[0])
+    )

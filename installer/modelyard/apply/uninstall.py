@@ -1,0 +1,207 @@
+"""Remove what was installed: exactly that, backwards, users' objects only if that was asked for."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from modelyard.apply import members
+from modelyard.apply.chosen import forget_choice
+from modelyard.apply.drain import drain
+from modelyard.apply.held import held_by
+from modelyard.apply.in_order import in_order
+from modelyard.apply.run import Run
+from modelyard.cluster import Session
+from modelyard.errors import ModelyardError, RefusalError
+from modelyard.events import Emit, Note, StepDone, StepFailed, StepStarted, discard
+from modelyard.objects import GroupKind, Object, ObjectRef, ref_of
+from modelyard.plan import inventory, kinds
+from modelyard.plan.inventory import Inventory
+from modelyard.plan.prune import in_use, kind_of_crd
+from modelyard.plan.removal import Step, is_users, removal_order, steps
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What an uninstall would remove.
+
+    Args:
+        order: components, in the order in which they go.
+        after: each of them, with those that must be gone before it.
+        objects: their live objects by component.
+        held: users' objects by the CRD or namespace that would take them along.
+    """
+
+    order: tuple[str, ...]
+    after: Mapping[str, Sequence[str]]
+    objects: Mapping[str, Mapping[ObjectRef, Object]]
+    held: Mapping[ObjectRef, Sequence[ObjectRef]]
+
+    @property
+    def count(self) -> int:
+        """Return how many objects are the platform's own."""
+        return sum(len(found) for found in self.objects.values())
+
+    @property
+    def mine(self) -> set[ObjectRef]:
+        """Return the platform's own objects, inventories included."""
+        return {ref for each in self.objects.values() for ref in each} | {
+            members.parent_ref(name) for name in self.order
+        }
+
+    @property
+    def kinds(self) -> set[GroupKind]:
+        """Return the kinds that its CRDs define."""
+        return {kind_of_crd(obj) for each in self.objects.values() for ref, obj in each.items() if _defines(ref)}
+
+
+def plan_removal(session: Session, components: Sequence[str] = ()) -> Removal:
+    """Read from the cluster what an uninstall would remove; change nothing.
+
+    Args:
+        session: the cluster.
+        components: which; empty: all that is installed.
+
+    Raises:
+        CatalogError: one of them is not installed.
+        RefusalError: an inventory cannot be trusted or is lost, or something that stays requires one of them.
+    """
+    found = members.read_all(session)
+    _refuse_lost(session, components, found)
+    order = removal_order(components, {name: item.requires for name, item in found.items()})
+    objects = {name: members.live(session, name, found[name].group_kinds, {}) for name in order}
+    after = {name: [other for other in order if name in found[other].requires] for name in order}
+    removal = Removal(order, after, objects, {})
+    everything = {ref: obj for each in objects.values() for ref, obj in each.items()}
+    return replace(removal, held=_held(session, removal, everything))
+
+
+def uninstall(
+    session: Session,
+    removal: Removal,
+    *,
+    delete_data: bool = False,
+    emit: Emit = discard,
+    timeout: float = 300.0,
+    cancelled: threading.Event | None = None,
+) -> float:
+    """Remove what `plan_removal` found; running both again goes on where it was. Return the seconds it took.
+
+    Args:
+        session: the cluster.
+        removal: what to remove.
+        delete_data: also delete users' custom resources, and namespaces with all that is in them.
+        emit: takes the events.
+        timeout: seconds that each single wait may last.
+        cancelled: set it to stop at the next safe point.
+
+    Raises:
+        RefusalError: a CRD holds users' objects, and `delete_data` is not set: they are kept. It is looked for
+            before anything goes, before each component and once more before each component's CRDs.
+        NotReadyError: something is still there when the deadline passes.
+    """
+    began = time.monotonic()
+    if not delete_data:
+        _refuse_data(removal.held, "nothing was changed")
+    run = Run(session, emit, timeout, {}, cancelled or threading.Event())
+    in_order(run, removal.after, lambda name: _one(run, name, removal, delete_data=delete_data))
+    _last(run)
+    return time.monotonic() - began
+
+
+def _refuse_lost(session: Session, components: Sequence[str], found: Mapping[str, Inventory]) -> None:
+    """Refuse a component whose objects are there but whose inventory is not."""
+    for name in components:
+        if name in found:
+            continue
+        orphans = [
+            ref_of(item) for resource in session.discovery.all() for item in _labelled(session, resource.kind, name)
+        ]
+        if orphans:
+            raise RefusalError(
+                f"inventory of component {name}",
+                f"is lost, though {len(orphans)} objects carry its label ({orphans[0]}, ...); nothing was changed",
+                f"`modelyard install --component {name}` writes it anew, then uninstall",
+            )
+
+
+def _labelled(session: Session, kind: GroupKind, component: str) -> tuple[Object, ...]:
+    listing = session.list(kind, label_selector=members.selector(component), metadata_only=True)
+    return listing.items if listing else ()
+
+
+def _held(
+    session: Session, removal: Removal, holders: Mapping[ObjectRef, Object]
+) -> dict[ObjectRef, Sequence[ObjectRef]]:
+    """Return the users' objects that would go with `holders` now, by what holds them."""
+    mine, own = removal.mine, removal.kinds
+    found = {ref: held_by(session, obj, mine=mine, own=own) for ref, obj in holders.items()}
+    return {ref: users for ref, users in found.items() if users}
+
+
+def _defines(ref: ObjectRef) -> bool:
+    return ref.group_kind == kinds.CRD
+
+
+def _refuse_data(held: Mapping[ObjectRef, Sequence[ObjectRef]], so_far: str) -> None:
+    definitions = {ref: users for ref, users in held.items() if _defines(ref)}
+    if definitions:
+        raise RefusalError(
+            next(iter(sorted(definitions))).name,
+            f"users' objects would be lost: {in_use(definitions)}; {so_far}",
+            "delete them first, or say so: modelyard uninstall --delete-data",
+        )
+
+
+def _one(run: Run, name: str, removal: Removal, *, delete_data: bool) -> None:
+    key = f"uninstall:{name}"
+    began = time.monotonic()
+    objects = removal.objects[name]
+    run.emit(StepStarted(key, f"remove {name}"))
+    try:
+        definitions = {ref: obj for ref, obj in objects.items() if _defines(ref)}
+        own = [kind_of_crd(obj) for obj in definitions.values()]
+        if delete_data:
+            drain(run, key, _users_resources(run.session, own, set(objects)), foreground=True)
+        else:  # since it was planned, somebody may have made some
+            _refuse_data(_held(run.session, removal, definitions), f"{name} is as it was")
+        for step, refs in steps(objects, own):
+            going = {ref: objects[ref] for ref in refs}
+            if step is Step.DEFINITIONS and not delete_data:
+                _refuse_data(_held(run.session, removal, going), f"they are kept; the rest of {name} is gone")
+            if step is Step.NAMESPACES and not delete_data:
+                going = _without_users(run, name, going, removal)
+            drain(run, key, going, foreground=step is Step.WORKLOADS)
+        run.session.delete(members.parent_ref(name))
+    except ModelyardError as error:
+        run.emit(StepFailed(key, time.monotonic() - began, f"{error.subject}: {error.cause}"))
+        raise
+    run.emit(StepDone(key, time.monotonic() - began, f"{len(objects)} objects"))
+
+
+def _users_resources(session: Session, own: Sequence[GroupKind], mine: set[ObjectRef]) -> dict[ObjectRef, Object]:
+    """Return users' objects of a component's kinds, while its controller can still clean up after them."""
+    listings = [session.list(kind, metadata_only=True) for kind in sorted(own)]
+    items = [item for listing in listings if listing for item in listing.items]
+    return {ref_of(item): item for item in items if is_users(item, mine, own=own)}
+
+
+def _without_users(run: Run, name: str, going: Mapping[ObjectRef, Object], removal: Removal) -> dict[ObjectRef, Object]:
+    """Return the namespaces that nobody else uses; looked at again now, not only when it was planned."""
+    held = _held(run.session, removal, going)
+    for ref, users in held.items():
+        run.emit(Note(f"{name}: kept {ref}: {in_use({ref: users})}"))
+    return {ref: obj for ref, obj in going.items() if ref not in held}
+
+
+def _last(run: Run) -> None:
+    """Remove what was chosen, and the inventories' namespace, once there are no inventories left."""
+    ref = ObjectRef("", "Namespace", "", inventory.NAMESPACE)
+    namespace = run.session.get(ref)
+    if namespace is None or members.read_all(run.session):
+        return
+    forget_choice(run.session)
+    if not held_by(run.session, namespace, mine=()):
+        drain(run, "uninstall", {ref: namespace})

@@ -1,0 +1,177 @@
+"""HTTP requests to one apiserver, with deadlines, and retries only where a retry is right.
+
+A request is repeated when no answer came, or the answer was 429, always within the patience. What may be sent twice
+to the same effect (reads, patches, deletes) is repeated too while the apiserver or its etcd cannot answer just now
+(ApiError.momentary), but not where the answer is that of a server behind the apiserver's proxy. Retry-After counts.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import urlencode
+
+import urllib3
+from kubernetes.client import ApiClient
+from kubernetes.client.exceptions import ApiException
+
+from modelyard.cluster.failures import refusal, unreachable
+from modelyard.errors import ClusterUnreachableError
+
+CONNECT_SECONDS = 5.0
+READ_SECONDS = 60.0
+# How long a request keeps trying to reach an apiserver that went away.
+PATIENCE_SECONDS = 20.0
+FIRST_PAUSE_SECONDS = 0.1
+LONGEST_PAUSE_SECONDS = 2.0
+
+Query = Mapping[str, str]
+
+
+class Stream(Protocol):
+    """A response whose body is read as it comes."""
+
+    status: int
+
+    def stream(self, amt: int) -> Iterator[bytes]:
+        """Yield the body in parts."""
+
+    def read(self) -> bytes:
+        """Return the rest of the body."""
+
+    def shutdown(self) -> None:
+        """Wake up a reader that waits."""
+
+    def release_conn(self) -> None:
+        """Give the connection back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answered request: its HTTP status, its body, and after how many seconds it asks to be tried again."""
+
+    code: int
+    body: bytes
+    retry_after: float = 0.0
+
+
+class Transport:
+    """Requests to one apiserver; safe to use from several threads.
+
+    Args:
+        api: a client made from a kubeconfig.
+        patience: seconds to keep trying when nobody answers.
+    """
+
+    def __init__(self, api: ApiClient, *, patience: float = PATIENCE_SECONDS) -> None:
+        self._api = api
+        self._patience = patience
+        self.server: str = api.configuration.host
+        self.cancelled = threading.Event()
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query | None = None,
+        body: object = None,
+        content_type: str = "application/json",
+        accept: str = "application/json",
+        read_seconds: float = READ_SECONDS,
+    ) -> Answer:
+        """Send a request and return its answer, whatever the HTTP status.
+
+        Raises:
+            ClusterUnreachableError: nobody answered for as long as the patience lasts.
+        """
+        deadline = time.monotonic() + self._patience
+        pause = FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                raw = self._call(method, path, query, body, content_type, accept, read_seconds)
+                answer = Answer(raw.status, raw.read(), _retry_after(raw.headers.get("Retry-After")))
+                raw.release_conn()
+            except (urllib3.exceptions.HTTPError, ApiException, OSError) as error:
+                if _hopeless(error) or time.monotonic() + pause > deadline:
+                    raise unreachable(self.server, error) from error
+            else:
+                asked = max(pause, answer.retry_after)
+                if not _worth_repeating(method, path, answer) or time.monotonic() + asked > deadline:
+                    return answer
+                pause = asked
+            if self.cancelled.wait(pause):
+                raise ClusterUnreachableError(f"cluster {self.server}", "the request was stopped")
+            pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
+
+    @contextmanager
+    def open(self, path: str, *, query: Query, read_seconds: float) -> Iterator[Stream]:
+        """Open a streaming GET; the connection is closed on leaving.
+
+        Raises:
+            ClusterUnreachableError: nobody answers.
+            ApiError: the apiserver refuses.
+        """
+        try:
+            raw = self._call("GET", path, query, None, "application/json", "application/json", read_seconds)
+        except (urllib3.exceptions.HTTPError, ApiException, OSError) as error:
+            raise unreachable(self.server, error) from error
+        try:
+            if raw.status >= 400:
+                raise refusal(f"watch {path}", raw.status, raw.read())
+            yield raw
+        finally:
+            raw.close()
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        query: Query | None,
+        body: object,
+        content_type: str,
+        accept: str,
+        read_seconds: float,
+    ) -> urllib3.BaseHTTPResponse:
+        # The client's own serialiser walks the whole body in Python; these are JSON already.
+        headers = {"Accept": accept, "User-Agent": "modelyard"}
+        encoded: bytes | None = None
+        if body is not None:
+            headers["Content-Type"] = content_type
+            encoded = json.dumps(body, separators=(",", ":")).encode()
+        parameters: list[tuple[str, str]] = list((query or {}).items())
+        # Also renews tokens of exec plugins.
+        self._api.update_params_for_auth(headers, parameters, ["BearerToken"])
+        pool: urllib3.PoolManager = self._api.rest_client.pool_manager
+        return pool.request(
+            method,
+            self.server + path + (f"?{urlencode(parameters)}" if parameters else ""),
+            body=encoded,
+            headers=headers,
+            preload_content=False,
+            retries=False,
+            timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=read_seconds),
+        )
+
+
+def _worth_repeating(method: str, path: str, answer: Answer) -> bool:
+    if answer.code < 400:
+        return False
+    if answer.code == 429:  # turned away before anything was done
+        return True
+    return method != "POST" and "/proxy/" not in path and refusal("", answer.code, answer.body).momentary
+
+
+def _retry_after(value: str | None) -> float:
+    """Return the seconds of a Retry-After; the apiserver never sends a date."""
+    return float(value) if value and value.isdecimal() else 0.0
+
+
+def _hopeless(error: BaseException) -> bool:
+    """Tell whether trying again cannot help: the certificate is wrong. A TLS connection cut short is not that."""
+    return "CERTIFICATE_VERIFY_FAILED" in repr(error)
