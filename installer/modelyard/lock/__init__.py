@@ -1,0 +1,1 @@
+"""upstream.lock as a whole: proved against what is used, moved forward, its digests resolved."""

@@ -1,0 +1,178 @@
+"""What `lock --check` finds; each case changes one thing of this clone's catalogue.
+
+| changed | said about |
+| --- | --- |
+| nothing | nothing |
+| a reference's tag, repository, folder | the kustomization and its line |
+| an image's tag in the lock; an image gone from the lock | the object and field that name it, component.yaml |
+| an upstream or an image that nothing uses | upstream.lock and its line |
+| a digest | upstream.lock and its line; exit code of upstream files |
+| a Go module's version | go.mod |
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from modelyard.catalog import load
+from modelyard.cli.workspace import Workspace
+from modelyard.errors import CatalogError, SourceError
+from modelyard.events import discard
+from modelyard.lock.check import Fault, Proof
+from modelyard.lock.prove import prove
+from modelyard.objects import Object
+from modelyard.paths import data_root
+from modelyard.sources import Store
+from modelyard.sources.store import UnavailableError
+
+# They have all components and all images between them; a proof takes seconds for each target.
+TARGETS = ("kind", "local")
+
+
+def proof_of(root: Path, *, look: bool = True, targets: tuple[str, ...] = TARGETS) -> Proof:
+    """Check the catalogue at `root`; with `look`, what it renders for these targets too."""
+    workspace = Workspace(None, discard, offline=True)
+    catalog = load(root)
+    catalog = replace(catalog, targets={name: catalog.targets[name] for name in targets})
+
+    def render(target: str, name: str) -> list[Object]:
+        if not look:
+            raise UnavailableError(f"upstream {name}", "is not looked at")
+        return workspace.render(catalog, target, (name,))[name]
+
+    return prove(catalog, render, workspace.store())
+
+
+def edit(root: Path, file: str, old: str, new: str) -> None:
+    path = root / file
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_this_clone_is_as_locked() -> None:
+    proof = proof_of(data_root(), targets=tuple(load(data_root()).targets))
+    assert [str(fault) for fault in proof.faults] == []
+    assert proof.unproved == []
+    assert proof.references and proof.images and proof.trees
+    proof.conclude()
+
+
+JOBSET = "manifests/training/jobset/kustomization.yaml"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "place", "said"),
+    [
+        (JOBSET, "?ref=v0.11.0", "?ref=v0.11.1", f"{JOBSET}, line ", "upstream.lock has jobset at v0.11.0"),
+        (JOBSET, "?ref=v0.11.0", "", f"{JOBSET}, line ", "at ref (none)"),
+        (JOBSET, "kubernetes-sigs/jobset//", "nobody/jobset//", f"{JOBSET}, line ", "no upstream in upstream.lock"),
+        (JOBSET, "//config/default", "//hack", f"{JOBSET}, line ", "outside of config"),
+        (
+            "upstream.lock",
+            "jobset/jobset: {tag: v0.11.0",
+            "jobset/jobset: {tag: v0.11.9",
+            "component jobset, Deployment jobset-system/jobset-controller-manager "
+            "spec.template.spec.containers[0].image",
+            "upstream.lock has images.registry.k8s.io/jobset/jobset at v0.11.9",
+        ),
+        (
+            "upstream.lock",
+            "  docker.io/kserve/agent: {tag: v0.17.0, digest: unresolved}\n",
+            "",
+            "component kserve, ConfigMap kserve/inferenceservice-config data.logger:2",
+            "upstream.lock does not have images.docker.io/kserve/agent",
+        ),
+        (
+            "upstream.lock",
+            "  docker.io/rayproject/ray: {tag: 2.52.0-py311, digest: unresolved}\n",
+            "",
+            "manifests/ray/kuberay/component.yaml",
+            "does not have images.docker.io/rayproject/ray",
+        ),
+        (
+            "upstream.lock",
+            "images:\n",
+            "images:\n  quay.io/nobody/uses: {tag: v1}\n",
+            "upstream.lock, line ",
+            "images.quay.io/nobody/uses: nothing uses it",
+        ),
+        (
+            "upstream.lock",
+            "upstreams:\n",
+            "upstreams:\n  unused:\n    git: https://github.com/a/unused\n    ref: v1\n",
+            "upstream.lock, line ",
+            "upstreams.unused: nothing uses it",
+        ),
+        (
+            "installer/modelyard/local/modules/shared/go.mod",
+            "sigs.k8s.io/jobset v0.11.0",
+            "sigs.k8s.io/jobset v0.10.1",
+            "installer/modelyard/local/modules/shared/go.mod",
+            "upstream.lock has upstreams.jobset at v0.11.0",
+        ),
+    ],
+)
+def test_one_thing_that_differs_is_named_with_its_place(
+    copy: Path, file: str, old: str, new: str, place: str, said: str
+) -> None:
+    edit(copy, file, old, new)
+    proof = proof_of(copy, look="image" in said)
+    found = [fault for fault in proof.faults if str(fault).startswith(place) and said in str(fault)]
+    assert found, [str(fault) for fault in proof.faults]
+    for fault in found:
+        _assert_line(copy, fault)
+    with pytest.raises(CatalogError):
+        proof.conclude()
+
+
+def _assert_line(root: Path, fault: Fault) -> None:
+    """The line that a fault names has what the fault is about."""
+    shown, _, line = fault.file.partition(", line ")
+    if line:
+        text = (root / shown).read_text(encoding="utf-8").splitlines()[int(line) - 1]
+        assert fault.entry.removeprefix("images.").removeprefix("upstreams.") in text
+
+
+def test_tree_that_is_not_the_locked_one_is_an_error_of_upstream_files(copy: Path) -> None:
+    text = (copy / "upstream.lock").read_text(encoding="utf-8")
+    digest = load(copy).lock.upstreams["jobset"].tree
+    assert digest is not None
+    (copy / "upstream.lock").write_text(text.replace(digest.sha256, "ab" * 32), encoding="utf-8")
+    proof = proof_of(copy, look=False)
+    [fault] = proof.faults
+    assert fault.entry == "upstreams.jobset"
+    _assert_line(copy, fault)
+    with pytest.raises(SourceError, match=digest.sha256):
+        proof.conclude()
+
+
+def test_reference_that_is_no_resource_counts_too(copy: Path) -> None:
+    with (copy / JOBSET).open("a", encoding="utf-8") as file:
+        file.write("transformers:\n- https://github.com/kubernetes-sigs/jobset//config/x?ref=v0\n")
+    assert any("config/x?ref=v0" in fault.entry for fault in proof_of(copy, look=False).faults)
+
+
+def test_component_that_cannot_be_rendered_is_named(copy: Path) -> None:
+    with (copy / JOBSET).open("a", encoding="utf-8") as file:
+        file.write("- path: is-not-there.yaml\n")  # its patches come last
+    faults = [str(fault) for fault in proof_of(copy).faults]
+    assert any(fault.startswith("overlays/kind/jobset: ") and "is-not-there.yaml" in fault for fault in faults)
+
+
+def test_what_is_not_on_this_machine_is_said_to_be_unproved(tmp_path: Path) -> None:
+    catalog = load(data_root())
+    store = Store(tmp_path / "sources", tmp_path / "mod", Workspace(None, discard).go, offline=True)
+
+    def render(target: str, name: str) -> list[Object]:
+        raise UnavailableError(f"upstream {name}", "is not on this machine")
+
+    proof = prove(catalog, render, store)
+    assert proof.faults == []
+    assert proof.trees == 0
+    trees = [name for name, upstream in catalog.lock.upstreams.items() if upstream.tree]
+    assert len([what for what in proof.unproved if what.startswith("digest of")]) == len(trees)
+    assert len([what for what in proof.unproved if what.startswith("images of")]) > len(trees)
