@@ -1,0 +1,1 @@
+"""The target `local`: an embedded cluster, built and run on one machine."""

@@ -1,0 +1,3 @@
+module modelyard/local/pause
+
+go 1.25

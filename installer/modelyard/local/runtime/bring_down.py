@@ -1,0 +1,96 @@
+"""`modelyard local down`: end a cluster, keep its data or delete it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from dataclasses import dataclass
+
+from modelyard.errors import LocalClusterError
+from modelyard.local.runtime.cgroups import find_cgroups, sweep
+from modelyard.local.runtime.files import locked
+from modelyard.local.runtime.layout import Layout, layout
+from modelyard.local.runtime.procfs import ProcessId, is_alive
+from modelyard.local.runtime.record import running_supervisor
+from modelyard.local.runtime.spec import check_name
+
+_STOP_SECONDS = 20.0
+_KILL_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class DownResult:
+    """What `down` found and did: was the cluster running, did it end by itself, was state deleted."""
+
+    was_running: bool
+    cleanly: bool
+    deleted: bool
+
+
+def down(name: str, *, delete: bool = False) -> DownResult:
+    """End the cluster `name`; with `delete`, remove its state too. One that is down is left so.
+
+    Raises:
+        LocalClusterError: there is no such cluster, another command works on it, or it does not end or cannot be
+            deleted.
+    """
+    where = layout(check_name(name))
+    if not where.root.is_dir():
+        raise LocalClusterError(f"cluster {name}", "there is no such cluster", "modelyard local status --all")
+    try:
+        with locked(where.lock, blocking=False):
+            process = running_supervisor(where)
+            cleanly = stop_supervisor(process, at_once=delete) if process else True
+            sweep(find_cgroups())
+            if delete:
+                _delete(where)
+    except BlockingIOError as error:
+        raise LocalClusterError(
+            f"cluster {name}",
+            "another `modelyard local` command is bringing it up or down",
+            "wait until it has ended, then run this again",
+        ) from error
+    return DownResult(process is not None, cleanly, delete)
+
+
+def _delete(where: Layout) -> None:
+    try:
+        shutil.rmtree(where.root)
+    except OSError as error:
+        raise LocalClusterError(
+            f"cluster {where.name}",
+            f"it has ended, but its files cannot be removed: {error.strerror or error}: {error.filename}",
+            f"rm -rf {where.root}",
+        ) from error
+
+
+def stop_supervisor(process: ProcessId, *, at_once: bool = False) -> bool:
+    """End a supervisor and with it all that runs in its namespaces; return whether that went cleanly.
+
+    With `at_once` nothing gets time to put its affairs in order: for a cluster whose data goes with it.
+
+    Raises:
+        LocalClusterError: it lives on even after SIGKILL.
+    """
+    if not at_once and _end(process, signal.SIGTERM, _STOP_SECONDS):
+        return True
+    if _end(process, signal.SIGKILL, _KILL_SECONDS):
+        return at_once
+    raise LocalClusterError(
+        f"supervisor {process.pid}", f"it did not end {_KILL_SECONDS:g} s after SIGKILL", "look at `dmesg`"
+    )
+
+
+def _end(process: ProcessId, number: signal.Signals, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    try:
+        os.kill(process.pid, number)
+    except ProcessLookupError:
+        return True
+    while is_alive(process):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)  # a poll: only a parent is told of a process's end
+    return True

@@ -1,0 +1,256 @@
+"""`modelyard local up`: a cluster that runs, its nodes Ready."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from modelyard.errors import HostError, LocalClusterError
+from modelyard.events import Emit, StepProgress, discard
+from modelyard.local.runtime import dns, fake_nodes, identities, node_components, node_root
+from modelyard.local.runtime.addresses import NodeAddress, node_addresses
+from modelyard.local.runtime.api import Api
+from modelyard.local.runtime.bring_down import stop_supervisor
+from modelyard.local.runtime.cgroups import find_cgroups, sweep
+from modelyard.local.runtime.files import locked, make_private_dir, write_private
+from modelyard.local.runtime.host import HostFacts, gather
+from modelyard.local.runtime.launch import launch
+from modelyard.local.runtime.layout import Layout, layout, names
+from modelyard.local.runtime.modules import load_missing
+from modelyard.local.runtime.plan import to_json
+from modelyard.local.runtime.planning import make_plan, node_cgroup
+from modelyard.local.runtime.ports import listen
+from modelyard.local.runtime.preflight import require
+from modelyard.local.runtime.procfs import ProcessId
+from modelyard.local.runtime.readiness import Waiting, apiserver_ready, nodes_ready, service_account_ready
+from modelyard.local.runtime.record import Record, read_record, running_supervisor, write_record
+from modelyard.local.runtime.spec import ClusterInfo, ClusterSpec
+from modelyard.steps import step
+
+READY_SECONDS = 120.0
+_OWN_PORT_SECONDS = 3.0
+
+
+def up(
+    spec: ClusterSpec,
+    binaries: Mapping[str, Path],
+    pause_image: Path,
+    emit: Emit = discard,
+    *,
+    timeout: float = READY_SECONDS,
+) -> ClusterInfo:
+    """Bring the cluster `spec` up and return once all its nodes are Ready.
+
+    A cluster that is up already is left as it is. One that was up before comes back with its data.
+
+    Args:
+        spec: the cluster as asked for.
+        binaries: name to path of each program that the cluster runs.
+        pause_image: OCI tar of the image that holds a pod's namespaces.
+        emit: takes the progress events.
+        timeout: seconds for the cluster to become ready.
+
+    Raises:
+        HostError: the machine lacks something.
+        LocalClusterError: the cluster cannot start, another command works on it, or it runs in another shape.
+    """
+    where = layout(spec.name)
+    host = fit_host(spec.name)
+    make_private_dir(where.root)
+    with _alone(where):
+        process = running_supervisor(where)
+        if process is not None:
+            return _already_up(where, spec, process, emit, timeout)
+        return _start(where, host, spec, binaries, pause_image, emit, timeout)
+
+
+def fit_host(name: str, cache: Path | None = None) -> HostFacts:
+    """Return the machine's facts, once it has all that the cluster `name` needs.
+
+    Args:
+        name: cluster name.
+        cache: where its binaries and images are to be built; None where they are built already.
+
+    Raises:
+        HostError: the machine lacks something.
+    """
+    where = layout(name)
+    # A cluster that runs takes nothing more. Who is not root may not even look, and is told so by the checks.
+    if os.geteuid() == 0 and running_supervisor(where) is not None:
+        return gather(where.root)
+    if os.geteuid() == 0:
+        load_missing()
+    host = gather(where.root, cache)
+    require(host)
+    sweep(find_cgroups())
+    return host
+
+
+def _start(
+    where: Layout,
+    host: HostFacts,
+    spec: ClusterSpec,
+    binaries: Mapping[str, Path],
+    pause_image: Path,
+    emit: Emit,
+    timeout: float,
+) -> ClusterInfo:
+    nodes = node_addresses(spec.nodes)
+    with step(emit, "cluster:prepare", f"Preparing cluster {spec.name}"):
+        listener, port = _port(where, spec)
+        try:
+            _prepare(where, host, spec, nodes, binaries, pause_image, port)
+        except OSError as error:
+            listener.close()
+            raise _cannot_write(where, error) from error
+    try:
+        with step(emit, "cluster:start", f"Starting cluster {spec.name}"), listener:
+            since = time.time()
+            process = launch(where, listener)
+            _make_ready(where, spec, nodes, Waiting(where, timeout, _progress(emit)), since)
+    except BaseException:  # Ctrl-C too: half a cluster is of no use, and the next `up` starts anew
+        _stop(where)
+        raise
+    return ClusterInfo(spec.name, where.kubeconfig, port, process.pid)
+
+
+def _prepare(
+    where: Layout,
+    host: HostFacts,
+    spec: ClusterSpec,
+    nodes: list[NodeAddress],
+    binaries: Mapping[str, Path],
+    pause_image: Path,
+    port: int,
+) -> None:
+    for folder in (where.binaries, where.pki, where.config, where.etcd, where.logs, where.nodes):
+        make_private_dir(folder)
+    write_record(where, Record(port, spec.nodes, spec.fake_nodes, spec.fake_gpus))
+    where.health.unlink(missing_ok=True)
+    identities.make_identities(where, nodes, port)
+    write_private(where.config / "Corefile", dns.corefile(where))
+    reserve = node_components.reserve_per_node(host.cpus, host.memory_mib, spec.nodes)
+    for node in nodes:
+        kubeconfigs = {
+            name: json.dumps(identities.kubeconfig(where.pki, leaf, identities.NODE_URL))
+            for name, leaf in (("kubelet", f"kubelet-{node.name}"), ("kube-proxy", "kube-proxy"))
+        }
+        cgroup = node_cgroup(where, node.name)
+        files = node_components.files(node, where.pki, kubeconfigs, cgroup, reserve)
+        node_root.prepare(where.node_root(node.name), node.name, files)
+    plan = make_plan(spec, where, _link_binaries(where, binaries), pause_image)
+    write_private(where.plan, to_json(plan))
+
+
+def _cannot_write(where: Layout, error: OSError) -> HostError:
+    cause = (error.strerror or str(error)) + (f": {error.filename}" if error.filename else "")
+    return HostError(f"state folder {where.root}", cause, f"df -h {where.root.parent}, or set MODELYARD_STATE_DIR")
+
+
+def _link_binaries(where: Layout, binaries: Mapping[str, Path]) -> dict[str, Path]:
+    """Link every binary under its name, as the cache may call its files otherwise; return the links."""
+    links = {name: where.binaries / name for name in binaries}
+    for name, link in links.items():
+        link.unlink(missing_ok=True)
+        link.symlink_to(binaries[name].absolute())
+    return links
+
+
+def _make_ready(where: Layout, spec: ClusterSpec, nodes: list[NodeAddress], waiting: Waiting, since: float) -> None:
+    api = Api(where.kubeconfig)
+    waiting.until("apiserver", lambda: apiserver_ready(api))
+    objects = dns.objects()
+    if spec.fake_nodes:
+        objects += fake_nodes.objects(spec.fake_nodes, spec.fake_gpus)
+    for path, body in objects:
+        waiting.until(path, _applied(api, path, body))
+    for index in range(1, spec.fake_nodes + 1):
+        name = fake_nodes.name(index)
+        path = f"/api/v1/nodes/{name}/status"
+        waiting.until(path, _applied(api, path, fake_nodes.status(name, spec.fake_gpus)))
+    _forget_other_nodes(api, spec)
+    expected = [node.name for node in nodes]
+    expected += [fake_nodes.name(index) for index in range(1, spec.fake_nodes + 1)]
+    waiting.until("nodes", lambda: nodes_ready(api, expected, since=since))
+    waiting.until("service account default/default", lambda: service_account_ready(api))
+    api.close()
+
+
+def _progress(emit: Emit) -> Callable[[str], None]:
+    return lambda detail: emit(StepProgress("cluster:start", detail))
+
+
+def _applied(api: Api, path: str, body: dict[str, object]) -> Callable[[], str]:
+    def probe() -> str:
+        api.apply(path, body)
+        return ""
+
+    return probe
+
+
+def _forget_other_nodes(api: Api, spec: ClusterSpec) -> None:
+    """Delete the nodes of an earlier, larger shape: nothing will ever report for them."""
+    keep = {node.name for node in node_addresses(spec.nodes)}
+    keep |= {fake_nodes.name(index) for index in range(1, spec.fake_nodes + 1)}
+    items = api.get_json("/api/v1/nodes").get("items")
+    for item in items if isinstance(items, list) else []:
+        if item["metadata"]["name"] not in keep:
+            api.delete(f"/api/v1/nodes/{item['metadata']['name']}")
+
+
+def _already_up(where: Layout, spec: ClusterSpec, process: ProcessId, emit: Emit, timeout: float) -> ClusterInfo:
+    record = read_record(where)
+    if record is None:
+        raise LocalClusterError(
+            f"cluster {spec.name}",
+            f"its supervisor runs (pid {process.pid}), but {where.record} cannot be read",
+            f"modelyard local down --name {spec.name}",
+        )
+    asked = Record(spec.port or record.port, spec.nodes, spec.fake_nodes, spec.fake_gpus)
+    if asked != record:
+        raise LocalClusterError(
+            f"cluster {spec.name}",
+            f"it is up (supervisor {process.pid}) in another shape: {_shape(record)}, not {_shape(asked)}",
+            f"modelyard local down --name {spec.name}, then the same `up` again; data is kept",
+        )
+    with step(emit, "cluster:start", f"Cluster {spec.name} is up already"):
+        _make_ready(where, spec, node_addresses(spec.nodes), Waiting(where, timeout, _progress(emit)), since=0.0)
+    return ClusterInfo(spec.name, where.kubeconfig, record.port, process.pid, already_up=True)
+
+
+def _shape(record: Record) -> str:
+    return f"port {record.port}, {record.nodes} nodes, {record.fake_nodes} fake nodes with {record.fake_gpus} GPUs"
+
+
+def _port(where: Layout, spec: ClusterSpec) -> tuple[socket.socket, int]:
+    record = read_record(where)
+    wanted = spec.port or (record.port if record else None)
+    others = [read_record(layout(name)) for name in names() if name != spec.name]
+    patience = _OWN_PORT_SECONDS if record and wanted == record.port else 0.0
+    listener = listen(spec.name, wanted, frozenset(other.port for other in others if other), patience=patience)
+    return listener, int(listener.getsockname()[1])
+
+
+def _stop(where: Layout) -> None:
+    process = running_supervisor(where)
+    if process is not None:
+        stop_supervisor(process)
+    sweep(find_cgroups())
+
+
+@contextmanager
+def _alone(where: Layout) -> Iterator[None]:
+    try:
+        with locked(where.lock, blocking=False):
+            yield
+    except BlockingIOError as error:
+        raise LocalClusterError(
+            f"cluster {where.name}",
+            "another `modelyard local` command is bringing it up or down",
+            "wait until it has ended, then run this again",
+        ) from error

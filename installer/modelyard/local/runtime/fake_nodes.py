@@ -1,0 +1,116 @@
+"""Nodes that kwok simulates: pods are scheduled onto them, and nothing runs: pure.
+
+Nothing can mistake them for hardware: they carry a label, a taint, an annotation and a GPU product name that
+says what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from modelyard.local.runtime.addresses import FAKE_POD_CIDR, GATEWAY
+from modelyard.local.runtime.control_plane import API_ADDRESS
+from modelyard.local.runtime.layout import Layout
+from modelyard.local.runtime.plan import Component, Gate
+
+SIMULATED_LABEL = "modelyard.dev/simulated"
+_KWOK = "kwok.x-k8s.io/node"
+_CPUS = 32
+_MEMORY = "256Gi"
+
+
+def kwok(binaries: Mapping[str, Path], layout: Layout) -> Component:
+    """Return kwok, which plays the kubelet of the nodes annotated for it, and of no other."""
+    argv = [
+        str(binaries["kwok"]),
+        f"--kubeconfig={layout.config / 'kwok.kubeconfig'}",
+        f"--manage-nodes-with-annotation-selector={_KWOK}=fake",
+        f"--cidr={FAKE_POD_CIDR}",
+        f"--node-ip={GATEWAY}",
+        "--node-lease-duration-seconds=40",
+    ]
+    return Component("kwok", argv, env={"HOME": str(layout.config)}, gates=[Gate("tcp", API_ADDRESS)])
+
+
+def name(index: int) -> str:
+    """Return the name of fake node number `index` (from 1)."""
+    return f"fake-{index}"
+
+
+def objects(count: int, gpus: int) -> list[tuple[str, dict[str, object]]]:
+    """Return kwok's rights and `count` nodes with `gpus` GPUs each, each object with its path."""
+    rbac = "/apis/rbac.authorization.k8s.io/v1"
+    rights = [
+        (f"{rbac}/clusterroles/system:kwok", _role()),
+        (f"{rbac}/clusterrolebindings/system:kwok", _binding()),
+    ]
+    return rights + [(f"/api/v1/nodes/{name(index)}", _node(name(index), gpus)) for index in range(1, count + 1)]
+
+
+def status(node: str, gpus: int) -> dict[str, object]:
+    """Return the status to be applied to `node`: what it pretends to have."""
+    resources: dict[str, object] = {"cpu": str(_CPUS), "memory": _MEMORY, "pods": "110"}
+    if gpus:
+        resources["nvidia.com/gpu"] = str(gpus)
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": node},
+        "status": {"allocatable": resources, "capacity": resources},
+    }
+
+
+def _node(node: str, gpus: int) -> dict[str, object]:
+    labels = {
+        "type": "kwok",
+        SIMULATED_LABEL: "true",
+        "kubernetes.io/hostname": node,
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+    }
+    if gpus:
+        labels["nvidia.com/gpu.product"] = "simulated"
+        labels["nvidia.com/gpu.count"] = str(gpus)
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": node,
+            "labels": labels,
+            "annotations": {_KWOK: "fake", "node.alpha.kubernetes.io/ttl": "0"},
+        },
+        "spec": {"taints": [{"key": _KWOK, "value": "fake", "effect": "NoSchedule"}]},
+    }
+
+
+def _role() -> dict[str, object]:
+    # As kwok's own kustomize/rbac/role.yaml, without its own kinds, which are not used here.
+    def rule(group: str, resources: list[str], verbs: str) -> dict[str, object]:
+        return {"apiGroups": [group], "resources": resources, "verbs": verbs.split()}
+
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "system:kwok"},
+        "rules": [
+            rule("", ["events"], "create delete get list patch update watch"),
+            rule("events.k8s.io", ["events"], "create patch update"),
+            rule("", ["nodes"], "get list watch"),
+            rule("", ["nodes/status"], "patch update"),
+            rule("", ["pods"], "delete get list patch update watch"),
+            rule("", ["pods/status"], "patch update"),
+            rule("coordination.k8s.io", ["leases"], "create get list patch update watch"),
+        ],
+    }
+
+
+def _binding() -> dict[str, object]:
+    group = "rbac.authorization.k8s.io"
+    return {
+        "apiVersion": f"{group}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "system:kwok"},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "system:kwok"},
+        "subjects": [{"apiGroup": group, "kind": "User", "name": "system:kwok"}],
+    }

@@ -1,0 +1,132 @@
+"""Where a cluster's files are: one folder a cluster, nothing outside it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from modelyard.paths import state_dir
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Paths of the cluster whose folder is `root`."""
+
+    root: Path
+
+    @property
+    def name(self) -> str:
+        """Cluster name."""
+        return self.root.name
+
+    @property
+    def lock(self) -> Path:
+        """Held by `up` and `down` while they work."""
+        return self.root / "lock"
+
+    @property
+    def record(self) -> Path:
+        """What the cluster is: port, nodes."""
+        return self.root / "cluster.json"
+
+    @property
+    def supervisor(self) -> Path:
+        """Which process the supervisor is."""
+        return self.root / "supervisor.json"
+
+    @property
+    def plan(self) -> Path:
+        """What the supervisor is to run."""
+        return self.root / "plan.json"
+
+    @property
+    def health(self) -> Path:
+        """What the supervisor last said about each component."""
+        return self.root / "health.json"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's kubeconfig, by the host's port."""
+        return self.root / "kubeconfig"
+
+    @property
+    def pki(self) -> Path:
+        """Keys and certificates."""
+        return self.root / "pki"
+
+    @property
+    def config(self) -> Path:
+        """Configuration files of the control plane."""
+        return self.root / "config"
+
+    @property
+    def binaries(self) -> Path:
+        """Links to the control plane's binaries, by their names: a process is called as it was started."""
+        return self.root / "bin"
+
+    @property
+    def etcd(self) -> Path:
+        """etcd's data."""
+        return self.root / "etcd"
+
+    @property
+    def logs(self) -> Path:
+        """One log a component."""
+        return self.root / "log"
+
+    @property
+    def nodes(self) -> Path:
+        """One folder a node."""
+        return self.root / "nodes"
+
+    def log(self, component: str) -> Path:
+        """Log of `component` ("kubelet@node-1" is a component too)."""
+        return self.logs / f"{component}.log"
+
+    def node_root(self, node: str) -> Path:
+        """Root file system of `node`."""
+        return self.nodes / node / "root"
+
+    @property
+    def cgroup(self) -> str:
+        """The cluster's cgroup, relative to each hierarchy.
+
+        Clusters of one name in two state folders must not meet: hence the digest.
+        """
+        digest = hashlib.sha256(str(self.root).encode()).hexdigest()[:8]
+        return f"modelyard/{self.name}-{digest}"
+
+
+def layout(name: str) -> Layout:
+    """Return the paths of the cluster `name`."""
+    return Layout(state_dir() / name)
+
+
+# What a cluster's folder may hold before its record is written.
+_BEFORE_RECORD = frozenset({"lock", "bin", "pki", "config", "etcd", "log", "nodes"})
+
+
+def names() -> list[str]:
+    """Return the names of all clusters that have state, sorted."""
+    return sorted(entry.name for entry in _folders() if (entry / "cluster.json").is_file())
+
+
+def half_made() -> list[str]:
+    """Return the names of what an `up` left that was interrupted before it had written a record, sorted.
+
+    A folder of anybody else's must never count: the state folder may be any that the user named.
+    """
+    found = []
+    for entry in _folders():
+        with contextlib.suppress(OSError):
+            held = {each.name for each in entry.iterdir()}
+            if "lock" in held and held <= _BEFORE_RECORD:
+                found.append(entry.name)
+    return sorted(found)
+
+
+def _folders() -> list[Path]:
+    base = state_dir()
+    return [entry for entry in base.iterdir() if entry.is_dir()] if base.is_dir() else []

@@ -1,0 +1,55 @@
+"""What a cluster remembers between commands."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from modelyard.local.runtime.files import read_json, write_json
+from modelyard.local.runtime.layout import Layout
+from modelyard.local.runtime.procfs import ProcessId, is_alive
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The cluster's lasting choices: its port and its shape at the last `up`."""
+
+    port: int
+    nodes: int
+    fake_nodes: int
+    fake_gpus: int
+
+
+def read_record(layout: Layout) -> Record | None:
+    """Return the cluster's record, or None where the cluster is new."""
+    raw = read_json(layout.record)
+    if raw is None:
+        return None
+    try:
+        return Record(**{key: int(str(raw[key])) for key in ("port", "nodes", "fake_nodes", "fake_gpus")})
+    except (KeyError, ValueError):
+        return None
+
+
+def write_record(layout: Layout, record: Record) -> None:
+    """Keep the cluster's record."""
+    write_json(layout.record, asdict(record))
+
+
+def write_supervisor(layout: Layout, process: ProcessId) -> None:
+    """Keep which process the supervisor is."""
+    write_json(layout.supervisor, asdict(process))
+
+
+def running_supervisor(layout: Layout) -> ProcessId | None:
+    """Return the live supervisor, or None.
+
+    A stale file is no supervisor, even where its pid has been given to another process since.
+    """
+    raw = read_json(layout.supervisor)
+    if raw is None:
+        return None
+    try:
+        process = ProcessId(int(str(raw["pid"])), int(str(raw["start"])), str(raw["boot"]))
+    except (KeyError, ValueError):
+        return None
+    return process if is_alive(process) else None

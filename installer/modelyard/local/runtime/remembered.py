@@ -1,0 +1,32 @@
+"""What is not said at `up` is as it was before."""
+
+from __future__ import annotations
+
+from modelyard.local.runtime.layout import layout
+from modelyard.local.runtime.record import read_record
+from modelyard.local.runtime.spec import ClusterSpec, check_name
+
+
+def spec_like_before(
+    name: str,
+    *,
+    nodes: int | None,
+    fake_nodes: int | None,
+    fake_gpus: int | None,
+    port: int | None,
+    fsync: bool = True,
+) -> ClusterSpec:
+    """Return the spec of the cluster `name`, where None means: as at the last `up`, or the default.
+
+    Raises:
+        LocalClusterError: a name or a number is out of range.
+    """
+    before = read_record(layout(check_name(name)))
+    return ClusterSpec(
+        name=name,
+        nodes=nodes if nodes is not None else (before.nodes if before else 1),
+        fake_nodes=fake_nodes if fake_nodes is not None else (before.fake_nodes if before else 0),
+        fake_gpus=fake_gpus if fake_gpus is not None else (before.fake_gpus if before else 0),
+        port=port,
+        fsync=fsync,
+    )

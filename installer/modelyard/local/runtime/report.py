@@ -1,0 +1,212 @@
+"""`modelyard local status`: what runs, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from modelyard.errors import LocalClusterError
+from modelyard.local.runtime.api import Api
+from modelyard.local.runtime.files import read_json
+from modelyard.local.runtime.layout import Layout, layout, names
+from modelyard.local.runtime.procfs import ProcessId, pids_inside, resident_bytes
+from modelyard.local.runtime.readiness import apiserver_ready, node_states
+from modelyard.local.runtime.record import Record, read_record, running_supervisor
+from modelyard.local.runtime.spec import check_name
+
+API_VERSION = "modelyard.dev/local-status/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentHealth:
+    """A component's process.
+
+    Args:
+        name: component name; on a node it ends with "@" and the node's name.
+        state: waiting, running, backoff, done or stopped.
+        healthy: whether it is as it should be.
+        pid: its pid on the host, None where it has none.
+        restarts: how often it was started again since the cluster came up.
+        last_exit: how it last ended, "" where it never did.
+        waiting_for: what it waits for before it starts, or "".
+        rss_bytes: its resident memory.
+    """
+
+    name: str
+    state: str
+    healthy: bool
+    pid: int | None
+    restarts: int
+    last_exit: str
+    waiting_for: str
+    rss_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class NodeHealth:
+    """A node as the apiserver sees it; `reason` says why it is not ready."""
+
+    name: str
+    ready: bool
+    reason: str
+    simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterStatus:
+    """A cluster's state.
+
+    Args:
+        name: the cluster's.
+        running: whether its supervisor lives.
+        ready: whether the apiserver answers and every component and node is well.
+        reason: the first thing that is wrong, or "".
+        port: the apiserver's port on 127.0.0.1.
+        kubeconfig: path of its kubeconfig.
+        supervisor_pid: pid on the host, None where it does not run.
+        supervisor_rss_bytes: its resident memory.
+        nodes: its nodes.
+        components: its components.
+    """
+
+    name: str
+    running: bool
+    ready: bool
+    reason: str
+    port: int
+    kubeconfig: str
+    supervisor_pid: int | None
+    supervisor_rss_bytes: int
+    nodes: tuple[NodeHealth, ...]
+    components: tuple[ComponentHealth, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """Return the versioned document of `status -o json`."""
+        return {
+            "apiVersion": API_VERSION,
+            "name": self.name,
+            "running": self.running,
+            "ready": self.ready,
+            "reason": self.reason,
+            "port": self.port,
+            "kubeconfig": self.kubeconfig,
+            "supervisor": {"pid": self.supervisor_pid, "rssBytes": self.supervisor_rss_bytes},
+            "nodes": [
+                {"name": node.name, "ready": node.ready, "reason": node.reason, "simulated": node.simulated}
+                for node in self.nodes
+            ],
+            "components": [
+                {
+                    "name": part.name,
+                    "state": part.state,
+                    "healthy": part.healthy,
+                    "pid": part.pid,
+                    "restarts": part.restarts,
+                    "lastExit": part.last_exit,
+                    "waitingFor": part.waiting_for,
+                    "rssBytes": part.rss_bytes,
+                }
+                for part in self.components
+            ],
+        }
+
+
+def status(name: str) -> ClusterStatus:
+    """Return the state of the cluster `name`.
+
+    Raises:
+        LocalClusterError: there is no such cluster.
+    """
+    where = layout(check_name(name))
+    record = read_record(where)
+    if record is None:
+        known = ", ".join(names())
+        cause = "there is no such cluster" + (f"; there are: {known}" if known else "")
+        raise LocalClusterError(f"cluster {name}", cause, f"modelyard local up --name {name}")
+    process = running_supervisor(where)
+    if process is None:
+        return _down(where, record)
+    return _running(where, record, process)
+
+
+def _down(where: Layout, record: Record) -> ClusterStatus:
+    return ClusterStatus(
+        name=where.name,
+        running=False,
+        ready=False,
+        reason="the cluster is down",
+        port=record.port,
+        kubeconfig=str(where.kubeconfig),
+        supervisor_pid=None,
+        supervisor_rss_bytes=0,
+        nodes=(),
+        components=(),
+    )
+
+
+def _running(where: Layout, record: Record, process: ProcessId) -> ClusterStatus:
+    components = _components(where, process)
+    nodes, trouble = _nodes(where)
+    wrong = trouble or _first_wrong(components, nodes)
+    return ClusterStatus(
+        name=where.name,
+        running=True,
+        ready=not wrong,
+        reason=wrong,
+        port=record.port,
+        kubeconfig=str(where.kubeconfig),
+        supervisor_pid=process.pid,
+        supervisor_rss_bytes=resident_bytes(process.pid),
+        nodes=nodes,
+        components=components,
+    )
+
+
+def _components(where: Layout, process: ProcessId) -> tuple[ComponentHealth, ...]:
+    listed = (read_json(where.health) or {}).get("components")
+    if not isinstance(listed, dict):
+        return ()
+    host_pids = pids_inside(process.pid)
+    return tuple(_component(name, entry, host_pids) for name, entry in listed.items())
+
+
+def _component(name: str, entry: Mapping[str, object], host_pids: Mapping[int, int]) -> ComponentHealth:
+    inner = entry["pid"]
+    pid = host_pids.get(inner) if isinstance(inner, int) else None
+    state = str(entry["state"])
+    return ComponentHealth(
+        name=name,
+        state=state,
+        healthy=state == "done" or (state == "running" and pid is not None),
+        pid=pid,
+        restarts=int(str(entry["restarts"])),
+        last_exit=str(entry["last_exit"]),
+        waiting_for=str(entry["waiting_for"]),
+        rss_bytes=resident_bytes(pid) if pid is not None else 0,
+    )
+
+
+def _nodes(where: Layout) -> tuple[tuple[NodeHealth, ...], str]:
+    """Return the nodes, and what is wrong with the apiserver, or ""."""
+    try:
+        api = Api(where.kubeconfig, timeout=3.0)
+        trouble = apiserver_ready(api)
+        items = api.get_json("/api/v1/nodes").get("items")
+        api.close()
+    except OSError as error:
+        return (), f"apiserver: no answer ({error})"
+    except LocalClusterError as error:
+        return (), str(error.cause)
+    found = tuple(NodeHealth(state.name, state.ready, state.reason, state.simulated) for state in node_states(items))
+    return found, f"apiserver: {trouble}" if trouble else ""
+
+
+def _first_wrong(components: tuple[ComponentHealth, ...], nodes: tuple[NodeHealth, ...]) -> str:
+    for part in components:
+        if not part.healthy:
+            detail = f" ({part.last_exit}, {part.restarts} restarts)" if part.last_exit else ""
+            return f"component {part.name}: {part.state}{detail}"
+    for node in nodes:
+        if not node.ready:
+            return f"node {node.name}: {node.reason}"
+    return ""

@@ -1,0 +1,130 @@
+"""The build queue: order, one build for many askers, failures that reach who asked, and nobody else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from modelyard.errors import BuildError
+from modelyard.events import Event, StepDone, StepFailed, StepStarted
+from modelyard.local.artifacts.binaries import GoBinary
+from modelyard.local.artifacts.images import GoImage
+from modelyard.local.artifacts.oci import manifest_digest
+from modelyard.local.artifacts.queue import BuildQueue
+from modelyard.local.artifacts.toolchain import GoToolchain
+
+FAKE_GO = """#!/bin/sh
+# stands in for the compiler alone: the queue, the store and the images around it are the real ones
+while [ "$1" != -o ]; do shift; done
+case "$3" in *slow*) touch "$(dirname "$0")/slow-began"; exec sleep 30 ;; esac
+case "$3" in *broken*) echo "broken.go:1:1: syntax error" >&2; exit 1 ;; esac
+echo "$3" >> "$(dirname "$0")/order"
+echo "$3" > "$2"
+"""
+
+
+@pytest.fixture
+def events() -> list[Event]:
+    return []
+
+
+@pytest.fixture
+def queue(tmp_path: Path, events: list[Event]) -> BuildQueue:
+    go = tmp_path / "go"
+    go.write_text(FAKE_GO)
+    go.chmod(0o755)
+    return BuildQueue(GoToolchain(go, "go1.26.0", tmp_path / "cache"), tmp_path / "cache", events.append)
+
+
+def binary(name: str) -> GoBinary:
+    return GoBinary(name, "pause", f"example.com/{name}")
+
+
+def image(name: str) -> GoImage:
+    return GoImage(f"example.com/{name}:v1", binary(name), f"/{name}")
+
+
+def test_binaries_are_built_in_the_order_in_which_they_were_asked_for(queue: BuildQueue, tmp_path: Path) -> None:
+    for future in [queue.binary(binary(name)) for name in "cab"]:
+        future.result(10)
+    assert (tmp_path / "order").read_text().split() == ["example.com/c", "example.com/a", "example.com/b"]
+
+
+def test_many_askers_share_one_build(queue: BuildQueue, tmp_path: Path) -> None:
+    gate = threading.Barrier(4)
+    paths = []
+
+    def ask() -> None:
+        gate.wait(10)
+        paths.append(queue.image(image("a")).result(10))
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(paths)) == 1
+    assert (tmp_path / "order").read_text().split() == ["example.com/a"]
+    assert manifest_digest(paths[0]).startswith("sha256:")
+
+
+def test_an_image_that_cannot_be_built_fails_alone(queue: BuildQueue, events: list[Event]) -> None:
+    broken, whole = queue.image(image("broken")), queue.image(image("whole"))
+    with pytest.raises(BuildError, match=r"binary broken .*syntax error"):
+        broken.result(10)
+    assert whole.result(10).is_file()
+    assert [event.key for event in events if isinstance(event, StepFailed)] == ["build:broken"]
+    assert [event.key for event in events if isinstance(event, StepDone)] == ["build:whole"]
+
+
+def test_what_is_built_already_is_no_step(queue: BuildQueue, tmp_path: Path) -> None:
+    queue.binary(binary("a")).result(10)
+    again: list[Event] = []
+    BuildQueue(queue.toolchain, tmp_path / "cache", again.append).binary(binary("a")).result(10)
+    assert not [event for event in again if isinstance(event, StepStarted)]
+
+
+def wait_for_file(path: Path) -> None:
+    deadline = time.monotonic() + 10
+    while not path.exists():
+        assert time.monotonic() < deadline, f"{path.name} did not appear"
+        time.sleep(0.01)
+
+
+def test_a_cancelled_queue_ends_its_own_compile_and_no_other_queues(queue: BuildQueue, tmp_path: Path) -> None:
+    slow = queue.binary(binary("slow"))
+    wait_for_file(tmp_path / "slow-began")
+    BuildQueue(queue.toolchain, tmp_path / "other", lambda _: None).close(cancel=True)
+    with pytest.raises(TimeoutError):
+        slow.result(0.2)
+    queue.close(cancel=True)
+    with pytest.raises(BuildError):
+        slow.result(10)
+
+
+def test_closing_ends_what_waits_for_builds_that_will_never_be(tmp_path: Path) -> None:
+    """In a process of its own: what was wrong once kept the interpreter from ending."""
+    go = tmp_path / "go"
+    go.write_text(FAKE_GO)
+    go.chmod(0o755)
+    program = f"""
+import pathlib, time
+from modelyard.events import discard
+from modelyard.local.artifacts.binaries import GoBinary
+from modelyard.local.artifacts.queue import BuildQueue
+from modelyard.local.artifacts.toolchain import GoToolchain
+folder = pathlib.Path({str(tmp_path)!r})
+queue = BuildQueue(GoToolchain(folder / "go", "go1.26.0", folder / "cache"), folder / "cache", discard)
+asked = [queue.binary(GoBinary(name, "pause", f"example.com/{{name}}")) for name in ("slow", "never")]
+queue.python_image("ray", after=asked)
+while not (folder / "slow-began").exists(): time.sleep(0.01)
+queue.close(cancel=True)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=20)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "order").exists(), "nothing was begun after the close"

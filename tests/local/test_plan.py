@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from modelyard.errors import LocalClusterError
+from modelyard.local.runtime.addresses import node_addresses
+from modelyard.local.runtime.layout import Layout
+from modelyard.local.runtime.node_components import CNI_PLUGINS, NODE_BINARIES, reserve_per_node
+from modelyard.local.runtime.plan import CLUSTER, Plan, from_json, to_json
+from modelyard.local.runtime.planning import make_plan
+from modelyard.local.runtime.spec import ClusterSpec
+
+BINARIES = {
+    name: Path(f"/cache/{name}/content")
+    for name in (
+        "kube-apiserver", "kube-controller-manager", "kube-scheduler", "etcd", "coredns", "kwok",
+        *NODE_BINARIES, *CNI_PLUGINS,
+    )
+}  # fmt: skip
+PAUSE = Path("/cache/pause.tar")
+
+
+def plan(tmp_path: Path, **shape: int) -> Plan:
+    return make_plan(ClusterSpec(name="dev", **shape), Layout(tmp_path / "dev"), BINARIES, PAUSE)
+
+
+@pytest.mark.parametrize("shape", [{}, {"nodes": 3}, {"fake_nodes": 2, "fake_gpus": 8}])
+def test_plan_survives_the_way_to_the_supervisor(tmp_path: Path, shape: dict[str, int]) -> None:
+    made = plan(tmp_path, **shape)
+    assert from_json(to_json(made)) == made
+
+
+def test_every_component_waits_only_for_what_there_is(tmp_path: Path) -> None:
+    made = plan(tmp_path, nodes=2, fake_nodes=1)
+    names = [component.name for component in made.components]
+    nodes = {node.name for node in made.nodes}
+    assert len(names) == len(set(names))
+    for component in made.components:
+        assert component.node in {CLUSTER, *nodes}
+        assert component.name.endswith(f"@{component.node}") == (component.node != CLUSTER)
+        for gate in component.gates:
+            assert gate.kind in ("tcp", "unix", "done")
+            assert gate.kind != "unix" or component.node in nodes
+            assert gate.kind != "done" or gate.target in names
+
+
+def test_kwok_runs_only_where_there_are_fake_nodes(tmp_path: Path) -> None:
+    assert "kwok" not in {component.name for component in plan(tmp_path).components}
+    assert "kwok" in {component.name for component in plan(tmp_path, fake_nodes=1).components}
+
+
+def test_everything_written_is_below_the_cluster_folder(tmp_path: Path) -> None:
+    made = plan(tmp_path, nodes=2)
+    root = str(tmp_path / "dev")
+    assert made.health.startswith(root)
+    assert made.logs.startswith(root)
+    assert all(node.root.startswith(root) for node in made.nodes)
+    etcd = next(component for component in made.components if component.name == "etcd")
+    assert any(word.startswith(f"--data-dir={root}") for word in etcd.argv)
+
+
+def test_etcd_syncs_unless_told_otherwise(tmp_path: Path) -> None:
+    def argv(fsync: bool) -> list[str]:
+        spec = ClusterSpec(name="dev", fsync=fsync)
+        return make_plan(spec, Layout(tmp_path), BINARIES, PAUSE).components[0].argv
+
+    assert "--unsafe-no-fsync" not in argv(True)
+    assert "--unsafe-no-fsync" in argv(False)
+
+
+def test_clusters_of_one_name_in_two_state_folders_have_cgroups_of_their_own(tmp_path: Path) -> None:
+    assert Layout(tmp_path / "a" / "dev").cgroup != Layout(tmp_path / "b" / "dev").cgroup
+
+
+@given(nodes=st.integers(1, 32))
+def test_nodes_have_addresses_of_their_own(nodes: int) -> None:
+    made = node_addresses(nodes)
+    for attribute in ("name", "ip", "pod_cidr", "veth"):
+        assert len({getattr(node, attribute) for node in made}) == nodes
+
+
+@given(cpus=st.integers(1, 256), memory=st.integers(2048, 4_000_000), nodes=st.integers(1, 32))
+def test_nodes_together_offer_what_the_machine_has_left(cpus: int, memory: int, nodes: int) -> None:
+    reserve = reserve_per_node(cpus, memory, nodes)
+    offered_cpu = nodes * (1000 * cpus - reserve.milli_cpu)
+    offered_memory = nodes * (memory - reserve.memory_mib)
+    assert 0 < offered_cpu < 1000 * cpus
+    assert 0 < offered_memory < memory
+    assert offered_cpu >= 0.9 * 1000 * cpus - nodes  # rounding costs at most a thousandth a node
+    assert offered_memory >= 0.75 * memory - nodes
+
+
+@pytest.mark.parametrize("name", ["", "-a", "a-", "A", "a_b", "a" * 33, "../x", "a/b"])
+def test_names_that_cannot_be_a_folder_and_a_context_are_refused(name: str) -> None:
+    with pytest.raises(LocalClusterError, match="cluster name"):
+        ClusterSpec(name=name)
+
+
+@pytest.mark.parametrize(
+    ("shape", "what"),
+    [({"nodes": 0}, "nodes"), ({"nodes": 33}, "nodes"), ({"fake_nodes": -1}, "fake nodes"), ({"port": 70000}, "port")],
+)
+def test_numbers_out_of_range_are_named(shape: dict[str, int], what: str) -> None:
+    with pytest.raises(LocalClusterError, match=f"{what}: -?[0-9]+ is not between"):
+        ClusterSpec(name="dev", **shape)
