@@ -1,0 +1,122 @@
+"""A real API server takes every object of every target: schemas, CEL rules, defaults; an unknown field is a fault.
+
+The CRDs of the target are installed, those that a platform brings too: OpenShift's and OLM's from their Go modules. No
+controller runs, so conversions are taken out of the CRDs that are installed, and no webhook of ours is asked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from modelyard.catalog import load
+from modelyard.cluster import Session, connect
+from modelyard.cluster.session import APPLY_PATCH
+from modelyard.local.artifacts.toolchain import find_go
+from modelyard.local.runtime import ClusterInfo
+from modelyard.objects import Object, ObjectRef, mapping, ref_of, text
+from modelyard.paths import cache_dir, data_root
+from modelyard.plan import kinds
+from modelyard.readiness import assess
+from modelyard.sources.gomod import download
+
+Render = Callable[[str], Mapping[str, list[Object]]]
+TARGETS = sorted(load(data_root()).targets)
+SAMPLE = ("local", "openshift")  # of `make test`; the rest is left to `make test-full`
+PATIENCE = 60  # times half a second
+
+# What platforms bring. OpenShift's API has no releases: a commit.
+MODULES = {
+    ("github.com/openshift/api", "v0.0.0-20251214014457-bfa868a22401"): (
+        "route/v1/zz_generated.crd-manifests/routes.crd.yaml",
+        "security/v1/zz_generated.crd-manifests/0000_03_config-operator_01_securitycontextconstraints.crd.yaml",
+    ),
+    ("github.com/operator-framework/api", "v0.34.0"): (
+        "crds/operators.coreos.com_operatorgroups.yaml",
+        "crds/operators.coreos.com_subscriptions.yaml",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def platform_crds() -> list[Object]:
+    go, cache = Path(find_go(cache_dir()).go), cache_dir() / "go" / "mod"
+    folders = {download(module, version, go=go, modcache=cache): files for (module, version), files in MODULES.items()}
+    return [yaml.safe_load((folder / name).read_text()) for folder, files in folders.items() for name in files]
+
+
+@pytest.fixture(scope="module")
+def prepared(cluster: ClusterInfo, render: Render, platform_crds: list[Object]) -> Iterator[Session]:
+    """A cluster with the CRDs and the namespaces of all targets, and nothing else; taken away afterwards."""
+    session = connect(cluster.kubeconfig)
+    everything = [obj for target in TARGETS for objects in render(target).values() for obj in objects]
+    crds = {ref_of(crd): _without_conversion(crd) for crd in [*everything, *platform_crds] if _kind(crd) == kinds.CRD}
+    namespaces = {ref_of(obj) for obj in everything if _kind(obj) == kinds.NAMESPACE}
+    made = [ref for ref in [*crds, *namespaces] if session.get(ref) is None]
+    for crd in crds.values():
+        session.apply(crd)
+        session.discovery.learn(crd)
+    for ref in namespaces:
+        session.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ref.name}})
+    _wait_established(session, list(crds))
+    yield session
+    for ref in made:
+        session.delete(ref)
+
+
+@pytest.mark.parametrize(
+    "target", [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.long) for name in TARGETS]
+)
+def test_the_api_server_takes_every_object(target: str, prepared: Session, render: Render) -> None:
+    faults = [
+        f"{name}: {fault}"
+        for name, objects in render(target).items()
+        for obj in objects
+        if (fault := _try(prepared, obj))
+    ]
+    assert faults == []
+
+
+def test_the_api_server_refuses_an_unknown_field(prepared: Session, render: Render) -> None:
+    [queue] = [obj for obj in render("local")["tenancy"] if text(obj, "kind") == "ClusterQueue"]
+    assert _try(prepared, queue) == ""
+    misspelt = {**queue, "spec": {**mapping(queue, "spec"), "cohortNam": "x"}}
+    assert "cohortNam" in _try(prepared, misspelt)
+
+
+def _try(session: Session, obj: Object) -> str:
+    """Return why the API server refuses `obj`; empty where it takes it. Nothing is kept."""
+    ref = ref_of(obj)
+    resource = session.discovery.find(ref.group_kind)
+    if resource is None:
+        return f"{ref}: the cluster does not have its kind"
+    path = resource.path(ref.namespace, ref.name, version=text(obj, "apiVersion").rpartition("/")[2])
+    query = {"fieldManager": "modelyard", "force": "true", "dryRun": "All", "fieldValidation": "Strict"}
+    answer = session.transport.send("PATCH", path, query=query, body=obj, content_type=APPLY_PATCH)
+    if answer.code < 400:
+        return ""
+    return f"{ref}: {text(json.loads(answer.body), 'message')}"
+
+
+def _wait_established(session: Session, refs: list[ObjectRef]) -> None:
+    waiting = set(refs)
+    for _ in range(PATIENCE):
+        waiting = {ref for ref in waiting if not assess(session.get(ref) or {}).current}
+        if not waiting:
+            return
+        session.transport.cancelled.wait(0.5)
+    pytest.fail(f"not established: {', '.join(map(str, sorted(waiting)))}")
+
+
+def _without_conversion(crd: Object) -> Object:
+    spec = {key: value for key, value in mapping(crd, "spec").items() if key != "conversion"}
+    metadata = {key: value for key, value in mapping(crd, "metadata").items() if key in ("name", "annotations")}
+    return {"apiVersion": crd["apiVersion"], "kind": crd["kind"], "metadata": metadata, "spec": spec}
+
+
+def _kind(obj: Object) -> object:
+    return ref_of(obj).group_kind

@@ -1,0 +1,253 @@
+"""What every target's manifests must hold. Each rule is shown to find its fault in test_manifest_rules.py.
+
+| about | rule |
+| --- | --- |
+| images | a release's tag, declared in component.yaml; on `local` also built there |
+| requests, probes | each container has them; on `local` all operators together leave the CPUs to jobs |
+| services, webhooks | each selector finds its pods, each call its Service |
+| certificates | one authority; each call trusted by a certificate that is made out to it |
+| objects | one owner each; in a namespace, and of a kind, that is there; so is all that they name |
+| security | namespaces have a Pod Security level; no unlimited roles; on OpenShift no fixed users, one SCC |
+| addresses | no cluster domain; nothing published |
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+
+import cluster_rules
+import manifest_rules as rules
+import pytest
+
+from modelyard.catalog import Catalog, load
+from modelyard.cli.workspace import Workspace
+from modelyard.objects import Object, mappings, text
+from modelyard.paths import data_root
+
+_CATALOG = load(data_root())
+TARGETS = sorted(_CATALOG.targets)
+NAMES = sorted(_CATALOG.components)
+PAIRS = [(target, name) for target in TARGETS for name in NAMES if name not in _CATALOG.inherited(target).leavesOut]
+
+# Containers without a probe, and why.
+UNPROBED = {
+    "cert-manager-cainjector": "upstream serves nothing to probe; it ends when it loses its lease",
+    "kube-rbac-proxy": "guards metrics alone, and ends when it cannot listen",
+}
+# Roles that may do everything, and why. None so far.
+UNLIMITED: dict[str, str] = {}
+# Objects for OpenShift that name a user, and why. Their pods run as ServiceAccount fixed-user.
+FIXED_USERS = {
+    "ClusterTrainingRuntime deepspeed-distributed": "its sshd knows user 1000",
+    "ClusterTrainingRuntime mlx-distributed": "its sshd knows user 1000",
+}
+# team-a's resources, and the value that sets each
+QUOTA = {"cpu": "cpu", "memory": "memory", "nvidia.com/gpu": "gpus"}
+WITH_VALUES = [pair for pair in PAIRS if _CATALOG.root.joinpath("overlays", *pair, "values.env").is_file()]
+
+Render = Callable[[str], Mapping[str, list[Object]]]
+
+
+@pytest.fixture(params=PAIRS, ids=lambda p: "-".join(p))
+def component(request: pytest.FixtureRequest, render: Render) -> tuple[str, str, list[Object]]:
+    target, name = request.param
+    objects = render(target).get(name)
+    if objects is None:
+        pytest.fail(f"target {target} has no component {name}: name it in overlays/{target}/target.yaml")
+    return target, name, objects
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_target_has_every_component_or_says_why_not(target: str, catalog: Catalog, render: Render) -> None:
+    assert sorted([*render(target), *catalog.inherited(target).leavesOut]) == NAMES
+
+
+def test_images_are_pinned_to_a_release(component: tuple[str, str, list[Object]]) -> None:
+    assert rules.floating_images(component[2]) == []
+
+
+def test_every_image_is_declared(component: tuple[str, str, list[Object]], catalog: Catalog) -> None:
+    _, name, objects = component
+    declared = {f"{image.name}:{image.tag}" for image in catalog.component(name).images}
+    assert rules.undeclared_images(objects, declared) == []
+
+
+def test_every_declared_image_is_locked_with_the_same_tag(catalog: Catalog) -> None:
+    declared = {image.name: image.tag for c in catalog.components.values() for image in c.images}
+    assert {name: pin.tag for name, pin in catalog.lock.images.items()} == declared
+
+
+def test_what_runs_on_local_is_built_on_local(catalog: Catalog, render: Render) -> None:
+    built = {f"{i.name}:{i.tag}" for c in catalog.components.values() for i in c.images if i.build is not None}
+    objects = [obj for listed in render("local").values() for obj in listed]
+    assert rules.images_without_build(objects, built) == []
+
+
+def test_images_are_pulled_once_only(component: tuple[str, str, list[Object]]) -> None:
+    assert rules.always_pulled(component[2]) == []
+
+
+def test_every_container_on_local_has_requests_and_a_memory_limit(render: Render) -> None:
+    assert [fault for objects in render("local").values() for fault in rules.unbounded_containers(objects)] == []
+
+
+def test_operators_on_local_leave_the_cpus_to_jobs(render: Render) -> None:
+    assert sum(rules.requested_cpu(objects) for objects in render("local").values()) <= Decimal("0.35")
+
+
+def test_every_service_finds_its_pods(component: tuple[str, str, list[Object]]) -> None:
+    assert rules.services_without_pods(component[2]) == []
+
+
+def test_every_call_of_the_api_server_has_its_service(component: tuple[str, str, list[Object]]) -> None:
+    assert rules.calls_without_service(component[2]) == []
+
+
+def test_every_call_of_the_api_server_is_trusted_by_a_certificate(component: tuple[str, str, list[Object]]) -> None:
+    _, name, objects = component
+    if name == "cert-manager":  # its webhook makes its own: nothing is there yet to make it
+        own = [obj for obj, _ in rules.webhook_callers(objects)]
+        installed = {"cert-manager-webhook"} if rules.of_kind(objects, "Deployment") else set()  # else by OLM
+        assert {text(obj, "metadata", "name") for obj in own} == installed
+        return
+    assert rules.calls_without_trust(objects) == []
+
+
+def test_there_is_one_authority(component: tuple[str, str, list[Object]]) -> None:
+    _, name, objects = component
+    faults = rules.other_authorities(objects)
+    if name == "cert-manager":
+        assert faults == ["Certificate cert-manager/modelyard-ca is signed by ClusterIssuer modelyard-self-signed"]
+        return
+    assert faults == []
+
+
+def test_certificates_are_renewed_in_good_time(component: tuple[str, str, list[Object]]) -> None:
+    assert rules.moving_certificates(component[2]) == []
+
+
+def test_every_mounted_secret_is_made_by_somebody(component: tuple[str, str, list[Object]]) -> None:
+    assert rules.secrets_of_nobody(component[2]) == []
+
+
+def test_every_mounted_configmap_is_made_by_somebody(component: tuple[str, str, list[Object]]) -> None:
+    assert rules.settings_of_nobody(component[2]) == []
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_no_object_has_two_owners(target: str, render: Render) -> None:
+    assert rules.owned_twice(render(target)) == []
+
+
+def test_no_port_is_opened_twice(component: tuple[str, str, list[Object]]) -> None:
+    assert rules.repeated_ports(component[2]) == []
+
+
+def test_every_object_has_its_namespace(component: tuple[str, str, list[Object]]) -> None:
+    assert rules.homeless(component[2]) == []
+
+
+def test_platform_namespaces_are_marked(component: tuple[str, str, list[Object]]) -> None:
+    assert rules.unmarked_namespaces(component[2]) == []
+
+
+def test_no_webhook_stands_in_the_platforms_way(component: tuple[str, str, list[Object]]) -> None:
+    assert rules.hooks_in_the_way(component[2]) == []
+
+
+def test_component_yaml_names_the_crds_that_are_rendered(
+    component: tuple[str, str, list[Object]], catalog: Catalog
+) -> None:
+    target, name, objects = component
+    assert rules.crds(objects) == set(catalog.component(name).crds) - _external_crds(catalog, target)
+
+
+def test_every_kind_comes_from_a_required_component(component: tuple[str, str, list[Object]], catalog: Catalog) -> None:
+    target, name, objects = component
+    crds = {crd for needed in catalog.select([name]) for crd in catalog.component(needed).crds}
+    groups = {crd.split(".", 1)[1] for crd in crds | _external_crds(catalog, target)}
+    assert rules.kinds_of_nobody(objects, groups) == []
+
+
+def _external_crds(catalog: Catalog, target: str) -> set[str]:
+    return set(catalog.inherited(target).external.get("CustomResourceDefinition", ()))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_teams_quota_is_the_targets(target: str, render: Render, catalog: Catalog) -> None:
+    values = _values(catalog, target, "tenancy")
+    wanted = {name: values[key] for name, key in QUOTA.items() if key in values}
+    [queue] = rules.of_kind(render(target)["tenancy"], "ClusterQueue")
+    flavors = [flavor for group in mappings(queue, "spec", "resourceGroups") for flavor in mappings(group, "flavors")]
+    quota = {text(r, "name"): text(r, "nominalQuota") for flavor in flavors for r in mappings(flavor, "resources")}
+    assert quota == wanted
+    assert rules.of_kind(render(target)["tenancy"], "ConfigMap") == []
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_target_yaml_names_every_value_that_a_site_sets(target: str, catalog: Catalog) -> None:
+    files = (catalog.root / "overlays" / target).glob("*/values.env")
+    names = {f"{file.parent.name}.{key}" for file in files for key in _values(catalog, target, file.parent.name)}
+    assert set(catalog.target(target).values) == names
+
+
+@pytest.mark.parametrize(("target", "name"), WITH_VALUES)
+def test_every_value_goes_where_it_belongs(target: str, name: str, catalog: Catalog, workspace: Workspace) -> None:
+    for number, key in enumerate(_values(catalog, target, name)):
+        value = f"{7001 + number}"
+        [objects] = workspace.render(catalog, target, [name], {name: {key: value}}).values()
+        assert value in json.dumps(objects), key
+
+
+def _values(catalog: Catalog, target: str, name: str) -> dict[str, str]:
+    files = [catalog.folder(each.name, name) / "values.env" for each in catalog.chain(target)]
+    lines = next(file for file in files if file.is_file()).read_text().splitlines()  # a thin target takes its base's
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+
+def test_every_container_has_requests(component: tuple[str, str, list[Object]]) -> None:
+    assert cluster_rules.silent_containers(component[2]) == []
+
+
+def test_every_container_is_probed(component: tuple[str, str, list[Object]]) -> None:
+    assert cluster_rules.unprobed_containers(component[2], UNPROBED) == []
+
+
+def test_every_namespace_has_a_pod_security_level(component: tuple[str, str, list[Object]]) -> None:
+    assert cluster_rules.open_namespaces(component[2]) == []
+
+
+def test_pod_security_takes_every_pod(component: tuple[str, str, list[Object]]) -> None:
+    assert cluster_rules.refused_pods(component[2]) == []
+
+
+def test_no_role_may_do_everything(component: tuple[str, str, list[Object]]) -> None:
+    assert cluster_rules.unlimited_access(component[2], UNLIMITED) == []
+
+
+def test_no_cluster_domain_is_taken_for_granted(component: tuple[str, str, list[Object]]) -> None:
+    assert cluster_rules.domain_in_names(component[2]) == []
+
+
+def test_nothing_is_published_unasked(component: tuple[str, str, list[Object]]) -> None:
+    assert cluster_rules.published_services(component[2]) == []
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_all_that_is_named_is_there(target: str, render: Render, catalog: Catalog) -> None:
+    objects = [obj for listed in render(target).values() for obj in listed]
+    assert cluster_rules.names_of_nobody(objects, catalog.inherited(target).external) == []
+
+
+def test_openshift_chooses_the_users(render: Render) -> None:
+    objects = [obj for listed in render("openshift").values() for obj in listed]
+    assert cluster_rules.fixed_users(objects, FIXED_USERS) == []
+    named = " ".join(cluster_rules.fixed_users(objects, {}))
+    assert all(excused in named for excused in FIXED_USERS), "an excuse that nobody needs any more"
+
+
+def test_openshift_grants_one_scc(render: Render) -> None:
+    grants = [grant for objects in render("openshift").values() for grant in cluster_rules.security_grants(objects)]
+    assert grants == ["RoleBinding team-a/fixed-user-nonroot: system:openshift:scc:nonroot-v2"]

@@ -1,0 +1,45 @@
+"""Argo CD and Flux build overlays/<target> with kustomize, the installer one component at a time: the same objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+import pytest
+from click.testing import CliRunner
+
+from modelyard.catalog import Catalog, load
+from modelyard.cli import main
+from modelyard.cli.workspace import Workspace
+from modelyard.objects import Object, ObjectRef, ref_of
+from modelyard.paths import data_root
+from modelyard.render.render import WHOLE
+
+TARGETS = sorted(load(data_root()).targets)
+# kustomize takes some 15 s for all components together; `make test` has a sample.
+SAMPLE = ("cloud-gke", "openshift")
+WHOLES = [target if target in SAMPLE else pytest.param(target, marks=pytest.mark.long) for target in TARGETS]
+
+
+@pytest.mark.parametrize("target", WHOLES)
+def test_the_whole_is_the_sum_of_its_components(
+    target: str, catalog: Catalog, workspace: Workspace, render: Callable[[str], Mapping[str, list[Object]]]
+) -> None:
+    whole = workspace.render(catalog, target, [WHOLE])[WHOLE]
+    parts = [obj for objects in render(target).values() for obj in objects]
+    assert len(whole) == len(parts)
+    assert _by_ref(whole) == _by_ref(parts)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_command_prints_the_components(
+    target: str, catalog: Catalog, workspace: Workspace, render: Callable[[str], Mapping[str, list[Object]]]
+) -> None:
+    keys = workspace.render_keys(catalog, target, list(render(target)))
+    parts = [workspace.rendered.text(key) or b"" for key in keys.values()]
+    done = CliRunner().invoke(main, ["render", "--target", target])
+    assert done.exit_code == 0
+    assert done.stdout_bytes == b"---\n".join(parts)
+
+
+def _by_ref(objects: Iterable[Object]) -> dict[ObjectRef, Object]:
+    return {ref_of(obj): obj for obj in objects}
