@@ -1,0 +1,298 @@
+"""`modelyard install`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from modelyard.cli.clusters import DEFAULT_NAME
+from modelyard.cli.composing import Asked, Settled, composing_options, settle, tell_unchosen
+from modelyard.cli.options import cache_option, cluster_options, mirror_option, name_option, timeout_option
+from modelyard.cli.progress import printing, span
+from modelyard.cli.workspace import Workspace
+from modelyard.errors import CatalogError
+from modelyard.events import Emit, discard
+from modelyard.paths import data_root
+
+if TYPE_CHECKING:
+    from modelyard.apply import Rendered, Report
+    from modelyard.catalog import Catalog
+    from modelyard.cluster import Session
+    from modelyard.images import Mirror
+    from modelyard.local.platform import Result
+    from modelyard.local.runtime import ClusterSpec
+
+EMBEDDED = "local"
+KIND = "kind"
+
+
+@click.command()
+@composing_options("as before, else core")
+@click.option("--no-overlay", is_flag=True, help="Take back the overlay that the cluster was installed with.")
+@cluster_options
+@timeout_option("5m")
+@click.option(
+    "--dry-run",
+    type=click.Choice(["client", "server"]),
+    help="Change nothing: say what would change (client), and have the apiserver check it (server).",
+)
+@click.option(
+    "--force-target",
+    is_flag=True,
+    help="Go on where the cluster is not of the target's kind, or where somebody else manages the same CRDs.",
+)
+@mirror_option
+@click.option(
+    "--require-digests",
+    is_flag=True,
+    help="Refuse, before anything is applied, images without a digest in upstream.lock.",
+)
+@cache_option
+@name_option
+@click.option("--nodes", type=int, help="local: number of nodes.  [default: as before, else 1]")
+@click.option("--fake-nodes", type=int, help="local: number of simulated nodes.  [default: as before, else 0]")
+@click.option("--fake-gpus", type=int, help="local: GPUs of each simulated node.  [default: as before, else 0]")
+@click.option("--port", type=int, help="local: port on 127.0.0.1.  [default: as before, else a free one]")
+@click.option(
+    "--smoke/--no-smoke",
+    default=None,
+    help="local: run a job through the queue at the end.  [default: unless it passed before on the same platform]",
+)
+def install(
+    asked: Asked,
+    kubeconfig: Path | None,
+    context: str | None,
+    timeout: float,
+    dry_run: str | None,
+    force_target: bool,
+    mirror: Mirror | None,
+    require_digests: bool,
+    cache_dir: Path | None,
+    name: str | None,
+    nodes: int | None,
+    fake_nodes: int | None,
+    fake_gpus: int | None,
+    port: int | None,
+    smoke: bool | None,
+) -> None:
+    """Install the platform, or bring it up to date; run it again at any time, it goes on where it was.
+
+    On target `local`, the default, a Kubernetes of its own is started on this machine first. Fields of the
+    applied objects that somebody else has changed are taken back (server-side apply with force, field
+    manager `modelyard`).
+
+    The cluster keeps what was chosen by --profile, --with and --without: the next install holds to it, and
+    changes it where it says so. A component that is installed and not chosen any longer stays as it is.
+    """
+    result: Result | None = None
+    with printing() as emit:
+        workspace = Workspace(cache_dir, emit)
+        catalog, target = asked.open(workspace.catalog())
+        embedded = catalog.base(target) == EMBEDDED and kubeconfig is None and context is None
+        if embedded and mirror is not None:
+            raise _nothing_to_pull(mirror)
+        pulls = _Pulls(workspace, catalog, target, mirror, require_digests=require_digests)
+        pulls.refuse_early(asked)
+        if dry_run is not None:
+            _preview(pulls, asked, kubeconfig, context, name, emit, server=dry_run == "server")
+            return
+        if embedded:
+            from modelyard.local.runtime.remembered import spec_like_before
+
+            spec = spec_like_before(
+                name or DEFAULT_NAME, nodes=nodes, fake_nodes=fake_nodes, fake_gpus=fake_gpus, port=port
+            )
+            result = _embedded(pulls, asked, spec, timeout, emit, smoke=smoke)
+        else:
+            if catalog.base(target) == KIND and kubeconfig is None and context is None:
+                from modelyard.cli.kind import ensure_cluster
+
+                context = ensure_cluster(emit)
+            report = _existing(pulls, asked, kubeconfig, context, timeout, emit, force=force_target)
+    if result is not None:
+        _tell_embedded(result, smoke)
+    else:
+        _tell(report, kubeconfig, context)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pulls:
+    """What is to be installed, and how its images are pulled."""
+
+    workspace: Workspace
+    catalog: Catalog
+    target: str
+    mirror: Mirror | None
+    require_digests: bool
+
+    def refuse_early(self, asked: Asked) -> None:
+        """Refuse images without digests before a cluster is looked for, where no earlier choice can matter."""
+        if asked.components or asked.profile is not None:
+            self._refuse_unresolved(settle(asked, self.catalog, self.target, None, discard).names)
+
+    def settle(self, asked: Asked, session: Session | None, emit: Emit) -> Settled:
+        """Return what to install, by what was chosen for the cluster before; None for one that is new.
+
+        Raises:
+            CatalogError: digests are required, and an image of it has none.
+        """
+        from modelyard.apply import read_choice
+
+        before = read_choice(session) if session is not None else None
+        settled = settle(asked, self.catalog, self.target, before, emit)
+        self._refuse_unresolved(settled.names)
+        return settled
+
+    def _refuse_unresolved(self, names: Sequence[str]) -> None:
+        if self.require_digests:
+            from modelyard.lock.digests import refuse_unresolved
+            from modelyard.lock.uses import images_of
+
+            refuse_unresolved(images_of(self.catalog, self.workspace.render(self.catalog, self.target, names)))
+
+    def rendered(self, names: Sequence[str], session: Session) -> tuple[Rendered, ...]:
+        """Render components to fit a cluster, with their images pinned and mirrored."""
+        from modelyard.local.sizing import render_to_fit
+        from modelyard.render.rewritten import rewriting_for
+
+        rewriting = rewriting_for(self.catalog, self.target, self.mirror)
+        return render_to_fit(
+            self.catalog,
+            self.target,
+            names,
+            session,
+            lambda wanted, values: self.workspace.render(self.catalog, self.target, wanted, values, rewriting),
+        )
+
+
+def _nothing_to_pull(mirror: Mirror) -> CatalogError:
+    return CatalogError(
+        f"mirror {mirror}",
+        f"target {EMBEDDED} pulls nothing, so there is nothing to mirror: it builds its images under upstream's names",
+        "leave --mirror out, or name a cluster that pulls: --target kind, --context NAME",
+    )
+
+
+def _embedded(
+    pulls: _Pulls,
+    asked: Asked,
+    spec: ClusterSpec,
+    timeout: float,
+    emit: Emit,
+    *,
+    smoke: bool | None,
+) -> Result:
+    """Build, start, load and apply, all overlapped."""
+    from modelyard.cluster import connect
+    from modelyard.local import platform
+    from modelyard.local.again import reach_again
+
+    workspace, catalog, target = pulls.workspace, pulls.catalog, pulls.target
+    settled = pulls.settle(asked, reach_again(spec, workspace.cache_dir, emit), emit)
+    request = platform.Request(
+        spec=spec,
+        target=target,
+        components=settled.names,
+        choice=settled.choice,
+        cache=workspace.cache_dir,
+        timeout=timeout,
+        smoke=smoke,
+    )
+    cancelled = threading.Event()
+    try:
+        result = platform.install(
+            catalog,
+            request,
+            render=lambda wanted, values: workspace.render(catalog, target, wanted, values),
+            emit=emit,
+            cancelled=cancelled,
+        )
+    except BaseException:
+        cancelled.set()
+        raise
+    tell_unchosen(connect(result.cluster.kubeconfig), settled, emit)
+    return result
+
+
+def _existing(
+    pulls: _Pulls,
+    asked: Asked,
+    kubeconfig: Path | None,
+    context: str | None,
+    timeout: float,
+    emit: Emit,
+    *,
+    force: bool,
+) -> Report:
+    """Install on a cluster that is there, if it is of the target's kind or `force` is set."""
+    from modelyard import apply
+    from modelyard.cluster import connect
+
+    session = connect(kubeconfig, context)  # before rendering: a kubeconfig that points nowhere is soon said
+    if not force:
+        apply.refuse_other_platforms(session, pulls.catalog.inherited(pulls.target))
+    settled = pulls.settle(asked, session, emit)
+    items = pulls.rendered(settled.names, session)
+    if not force:
+        apply.refuse_managed_definitions(session, items)
+    apply.keep_choice(session, settled.choice)
+    report = apply.install(session, items, emit=emit, timeout=timeout)
+    tell_unchosen(session, settled, emit)
+    return report
+
+
+def _preview(
+    pulls: _Pulls,
+    asked: Asked,
+    kubeconfig: Path | None,
+    context: str | None,
+    name: str | None,
+    emit: Emit,
+    *,
+    server: bool,
+) -> None:
+    from modelyard import apply
+    from modelyard.cli.clusters import open_session
+    from modelyard.cli.preview import show
+
+    session = open_session(kubeconfig, context, name)
+    settled = pulls.settle(asked, session, emit)
+    show(apply.preview(session, pulls.rendered(settled.names, session), server=server))
+    tell_unchosen(session, settled, emit)
+
+
+def _tell(report: Report, kubeconfig: Path | None, context: str | None) -> None:
+    where = (f" --kubeconfig {kubeconfig}" if kubeconfig else "") + (f" --context {context}" if context else "")
+    click.echo(f"{len(report.outcomes)} components ready ({span(report.seconds)})")
+    click.echo(f"next: modelyard status{where}")
+
+
+def _tell_embedded(result: Result, smoke: bool | None) -> None:
+    from modelyard.local.supply import SMOKE_COMPONENTS
+
+    name = result.cluster.name
+    option = "" if name == DEFAULT_NAME else f" --name {name}"
+    click.echo(f"{len(result.report.outcomes)} components ready ({span(result.report.seconds)})")
+    if result.smoke is not None:
+        click.echo(str(result.smoke))
+    elif smoke is None and {outcome.component for outcome in result.report.outcomes}.issuperset(SMOKE_COMPONENTS):
+        click.echo("the smoke job passed before on this platform; --smoke runs it again")
+    click.echo("next:")
+    if shutil.which("modelyard") is None:
+        click.echo(f"  source {sys.prefix}/bin/activate")
+    click.echo(f"  modelyard status{option}")
+    click.echo(f"  modelyard local kubeconfig{option}")
+    click.echo(f"  kubectl --context modelyard-{name} apply -f {_examples()}/smoke")
+
+
+def _examples() -> Path:
+    """Return the examples' folder, as short as it can be written from here."""
+    folder = data_root() / "examples"
+    return folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder

@@ -1,0 +1,63 @@
+"""A kind cluster for target `kind`: the one that is there, or a new one."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+
+from modelyard.errors import HostError
+from modelyard.events import Emit, StepDone, StepStarted
+
+NAME = "modelyard"
+CONTEXT = f"kind-{NAME}"
+CREATE_SECONDS = 600
+ASK_SECONDS = 30
+
+
+def ensure_cluster(emit: Emit) -> str:
+    """Return the kubeconfig context of the kind cluster `modelyard`, created unless it is there.
+
+    Raises:
+        HostError: kind or Docker is missing, or one of them fails.
+    """
+    missing = [name for name in ("docker", "kind") if shutil.which(name) is None]
+    if missing:
+        raise _lacking(f"{' and '.join(missing)} cannot be found")
+    docker = _run(["docker", "info", "--format", "{{.ServerVersion}}"], ASK_SECONDS)
+    if docker.returncode != 0:
+        raise _lacking(f"docker does not answer ({_last(docker)})")
+    there = _run(["kind", "get", "clusters"], ASK_SECONDS).stdout.split()
+    if NAME not in there:
+        _create(emit)
+    return CONTEXT
+
+
+def _create(emit: Emit) -> None:
+    began = time.monotonic()
+    emit(StepStarted("kind", f"create kind cluster {NAME}"))
+    done = _run(["kind", "create", "cluster", "--name", NAME, "--wait", "120s"], CREATE_SECONDS)
+    if done.returncode != 0:
+        raise HostError(
+            f"kind cluster {NAME}", f"cannot be created: {_last(done)}", f"kind delete cluster --name {NAME}"
+        )
+    emit(StepDone("kind", time.monotonic() - began))
+
+
+def _lacking(what: str) -> HostError:
+    return HostError(
+        "target kind",
+        f"needs Docker and kind, and {what}; target `local` needs neither",
+        "modelyard install --target local",
+    )
+
+
+def _run(command: list[str], seconds: int) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise HostError("target kind", f"{command[0]}: {error}", "modelyard install --target local") from error
+
+
+def _last(done: subprocess.CompletedProcess[str]) -> str:
+    return (done.stderr.strip().splitlines() or ["no message"])[-1]

@@ -1,0 +1,61 @@
+"""`modelyard uninstall`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from modelyard.cli.options import cluster_options, component_option, name_option, timeout_option
+from modelyard.cli.progress import printing, span
+
+if TYPE_CHECKING:
+    from modelyard.apply import Removal
+
+
+@click.command()
+@component_option
+@cluster_options
+@name_option
+@timeout_option("5m")
+@click.option(
+    "--delete-data", is_flag=True, help="Also delete users' objects of its kinds, and namespaces with what is in them."
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def uninstall(
+    components: tuple[str, ...],
+    kubeconfig: Path | None,
+    context: str | None,
+    name: str | None,
+    timeout: float,
+    delete_data: bool,
+    yes: bool,
+) -> None:
+    """Remove what was installed, backwards, and nothing else.
+
+    Custom resources go while their controllers live. Where a CustomResourceDefinition holds users' objects,
+    nothing is removed unless --delete-data says so.
+    """
+    from modelyard.apply import plan_removal
+    from modelyard.apply import uninstall as apply_uninstall
+    from modelyard.cli.clusters import open_session
+
+    session = open_session(kubeconfig, context, name)
+    removal = plan_removal(session, components)
+    if not removal.order:
+        click.echo("nothing is installed")
+        return
+    if not yes:
+        _ask(removal, session.server, delete_data=delete_data)
+    with printing() as emit:
+        seconds = apply_uninstall(session, removal, delete_data=delete_data, emit=emit, timeout=timeout)
+    click.echo(f"{len(removal.order)} components removed ({span(seconds)})")
+
+
+def _ask(removal: Removal, server: str, *, delete_data: bool) -> None:
+    click.echo(f"from {server}: {', '.join(removal.order)} ({removal.count} objects)", err=True)
+    if delete_data and removal.held:
+        users = sum(len(refs) for refs in removal.held.values())
+        click.echo(f"and {users} objects of users: this cannot be undone", err=True)
+    click.confirm("remove all that?", abort=True, err=True)

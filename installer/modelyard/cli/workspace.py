@@ -1,0 +1,140 @@
+"""Where a command finds the catalogue, its caches and its tools."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from modelyard.events import Emit
+from modelyard.paths import cache_dir, data_root
+from modelyard.render.cache import Cache
+
+if TYPE_CHECKING:
+    from modelyard.catalog import Catalog
+    from modelyard.images import Rewriting
+    from modelyard.objects import Object
+    from modelyard.render.render import Tools, Values
+    from modelyard.sources import Store
+
+
+class Workspace:
+    """One command's surroundings; everything slow is had on first use.
+
+    Args:
+        cache: the cache folder; None: the default.
+        emit: takes events of tools that must be built.
+        offline: fetch no upstream: take only what is on this machine.
+    """
+
+    def __init__(self, cache: Path | None, emit: Emit, *, offline: bool = False) -> None:
+        self.root = data_root()
+        self.cache_dir = cache_dir(cache)
+        self.rendered = Cache(self.cache_dir / "render")
+        self._emit = emit
+        self._offline = offline
+
+    def catalog(self) -> Catalog:
+        """Read the catalogue."""
+        from modelyard import catalog
+
+        return catalog.load(self.root)
+
+    def render_keys(
+        self,
+        catalog: Catalog,
+        target: str,
+        names: Sequence[str],
+        values: Values | None = None,
+        rewriting: Rewriting | None = None,
+    ) -> dict[str, str]:
+        """Render what is not in the cache yet; return the components' cache keys."""
+        from modelyard.render.render import render_keys
+
+        return render_keys(
+            catalog,
+            target,
+            names,
+            cache=self.rendered,
+            store=self.store(),
+            tools=self._tools(),
+            values=values,
+            rewriting=rewriting,
+        )
+
+    def render(
+        self,
+        catalog: Catalog,
+        target: str,
+        names: Sequence[str],
+        values: Values | None = None,
+        rewriting: Rewriting | None = None,
+    ) -> dict[str, list[Object]]:
+        """Return the objects of `names`, with `values` put into their overlays and images as `rewriting` says."""
+        from modelyard.render.render import render
+
+        found = render(
+            catalog,
+            target,
+            names,
+            cache=self.rendered,
+            store=self.store(),
+            tools=self._tools(),
+            values=values,
+            rewriting=rewriting,
+        )
+        return {name: list(objects) for name, objects in found.items()}
+
+    def _tools(self) -> Tools:
+        from modelyard.render.pins import HELM_VERSION, KUSTOMIZE_VERSION
+        from modelyard.render.render import Tools
+
+        return Tools(
+            kustomize=cache(lambda: self.tool("kustomize", KUSTOMIZE_VERSION)),
+            helm=cache(lambda: self.tool("helm", HELM_VERSION)),
+        )
+
+    def store(self) -> Store:
+        """Return the verified upstream trees."""
+        from modelyard.sources import Store
+
+        return Store(self.cache_dir / "sources", self.modcache, self.go, self._offline)
+
+    @property
+    def modcache(self) -> Path:
+        """Return the Go module cache."""
+        return self.cache_dir / "go" / "mod"
+
+    def go(self) -> Path:
+        """Return the go command."""
+        from modelyard.local.artifacts.toolchain import find_go
+
+        return Path(find_go(self.cache_dir).go)
+
+    def tool(self, name: str, version: str) -> Path:
+        """Return the tool from PATH where it has the pinned version, else built from its module."""
+        found = shutil.which(name)
+        if found is not None and _version_of(found) == version:
+            return Path(found)
+        from modelyard.local.artifacts import binaries
+        from modelyard.local.artifacts.queue import BuildQueue
+        from modelyard.local.artifacts.toolchain import find_go
+
+        queue = BuildQueue(find_go(self.cache_dir), self.cache_dir, self._emit)
+        try:
+            return queue.binary({"kustomize": binaries.KUSTOMIZE, "helm": binaries.HELM}[name]).result()
+        finally:
+            queue.close(cancel=True)
+
+
+def _version_of(tool: str) -> str:
+    try:
+        done = subprocess.run([tool, "version"], capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = re.search(r"v\d+\.\d+\.\d+", done.stdout)
+    return found[0] if found else ""

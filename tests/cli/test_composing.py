@@ -1,0 +1,121 @@
+"""What an install is about, from its options and from what the cluster was installed with before.
+
+| before | asked for | comes to |
+| --- | --- | --- |
+| nothing | nothing | profile core |
+| a choice | nothing | the same, and it is told |
+| a choice | --with, --without | the choice, changed |
+| a choice | --profile | that profile, anew |
+| a choice | --component | that alone now; the choice stays |
+| an overlay | no overlay | refused, unless --no-overlay |
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from modelyard.catalog import Catalog, load
+from modelyard.catalog.choice import Choice
+from modelyard.cli.composing import Asked, Settled, settle
+from modelyard.errors import CatalogError, RefusalError
+from modelyard.events import Event, Note
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Catalog:
+    requires = {"a": "", "b": "a", "c": "b", "lone": "", "extra": "helper", "helper": "a"}
+    for name, needed in requires.items():
+        for folder in (f"manifests/cluster/{name}", f"overlays/local/{name}"):
+            (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / f"manifests/cluster/{name}/component.yaml").write_text(
+            f"name: {name}\narea: cluster\nsummary: x\nrequires: [{needed}]\n"
+        )
+    (tmp_path / "overlays/local/target.yaml").write_text(
+        "name: local\nsummary: x\nprofiles: {core: [c, lone], full: [c, lone, extra]}\n"
+    )
+    (tmp_path / "upstream.lock").write_text("")
+    return load(tmp_path)
+
+
+class Told(list[str]):
+    def __call__(self, event: Event) -> None:
+        assert isinstance(event, Note)
+        self.append(event.text)
+
+
+def asked(**options: Any) -> Asked:
+    empty: dict[str, Any] = {"target": None, "overlay": None, "profile": None, "added": (), "left_out": ()}
+    return Asked(**{**empty, "components": (), **options})
+
+
+def comes_to(catalog: Catalog, before: Choice | None, told: Told | None = None, **options: Any) -> Settled:
+    return settle(asked(**options), catalog, "local", before, told if told is not None else Told())
+
+
+def test_a_new_cluster_gets_the_profile_core(catalog: Catalog) -> None:
+    found = comes_to(catalog, None)
+    assert found.names == ("a", "b", "c", "lone")
+    assert found.choice == Choice("core")
+
+
+def test_what_was_chosen_before_holds_and_is_told(catalog: Catalog) -> None:
+    before, told = Choice("core", ("extra",), ("lone",)), Told()
+    found = comes_to(catalog, before, told)
+    assert set(found.names) == {"a", "b", "c", "extra", "helper"}
+    assert found.choice == before
+    assert told == [
+        "as chosen before: --profile core --with extra --without lone",
+        "helper comes too: it is required by extra",
+    ]
+
+
+def test_a_plain_choice_is_not_told(catalog: Catalog) -> None:
+    told = Told()
+    comes_to(catalog, Choice(), told)
+    assert told == []
+
+
+def test_options_change_what_was_chosen_before(catalog: Catalog) -> None:
+    before = Choice("core", ("extra",), ("lone",))
+    assert comes_to(catalog, before, added=("lone",)).choice == Choice("core", ("extra", "lone"), ())
+    assert comes_to(catalog, before, left_out=("extra",)).choice == Choice("core", (), ("extra", "lone"))
+    assert comes_to(catalog, before, profile="full").choice == Choice("full")
+
+
+def test_a_single_component_leaves_the_choice_as_it_is(catalog: Catalog) -> None:
+    before = Choice("core", (), ("lone",))
+    found = comes_to(catalog, before, components=("extra",))
+    assert found.names == ("a", "helper", "extra")
+    assert found.choice == before
+    assert found.chosen == {"a", "b", "c", "helper", "extra"}  # what is told as not chosen leaves these out
+
+
+def test_without_something_that_the_choice_of_before_requires_is_refused(catalog: Catalog) -> None:
+    with pytest.raises(CatalogError, match="component helper: cannot be left out: it is required by extra"):
+        comes_to(catalog, Choice("core", ("extra",)), left_out=("helper",))
+
+
+def test_a_component_of_before_that_is_no_more_is_told(catalog: Catalog) -> None:
+    with pytest.raises(CatalogError, match=r"component gone: is not in manifests/"):
+        comes_to(catalog, Choice("core", ("gone",)))
+    assert comes_to(catalog, Choice("core", ("gone",)), profile="core").choice == Choice("core")
+    assert comes_to(catalog, Choice("core", (), ("gone",))).choice == Choice("core")  # it is left out anyway
+
+
+def test_a_component_without_an_overlay_for_the_target_is_told_before_anything_is_built(catalog: Catalog) -> None:
+    (catalog.root / "overlays/local/extra").rmdir()
+    with pytest.raises(CatalogError, match="component extra: has no overlay for target local"):
+        comes_to(catalog, None, added=("extra",))
+
+
+def test_an_overlay_is_not_dropped_in_silence(catalog: Catalog, tmp_path: Path) -> None:
+    before = Choice(overlay="/site")
+    for options in ({}, {"components": ("a",)}, {"profile": "full"}):
+        with pytest.raises(RefusalError, match="overlay /site: is what this cluster was installed with") as caught:
+            comes_to(catalog, before, **options)
+        assert caught.value.remedy == "add --overlay /site, or --no-overlay to take it back"
+    assert comes_to(catalog, before, no_overlay=True).choice == Choice()
+    assert comes_to(catalog, before, overlay=tmp_path).choice == Choice(overlay=str(tmp_path))
