@@ -1,0 +1,108 @@
+"""A new component: its manifests, and an overlay of it for each target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from modelyard.catalog import Area, Catalog
+from modelyard.catalog.names import unknown
+from modelyard.scaffold.append import append
+from modelyard.scaffold.draft import Draft, kustomization
+from modelyard.scaffold.names import check_name
+
+PROFILE = "full"
+
+_COMPONENT = """\
+name: {name}
+area: {area}
+summary: What it is for, in one line
+namespace: {name}
+# Components that must be ready before it.
+requires: []
+# What its pods run. Each image stands in upstream.lock too; on `local`, where nothing is pulled, `build` says what it
+# is built from.
+images: []
+# The CRDs that it brings, as <plural>.<group>.
+crds: []
+# The areas of conformance/ that prove it.
+conformance: []
+"""
+
+_NAMESPACE = """\
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: {name}
+  labels:
+    modelyard.dev/platform: "true" # Kueue leaves its pods alone
+    pod-security.kubernetes.io/enforce: restricted
+"""
+
+_SETTINGS = """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {name}
+  namespace: {name}
+data:
+  greeting: hello
+"""
+
+_FROM_UPSTREAM = """\
+A folder of an upstream repository, at the tag that upstream.lock has, goes into resources too:
+- https://github.com/OWNER/REPOSITORY//config/default?ref=v1.2.3"""
+
+_FOR_A_TARGET = "What differs on {target}: `patches:` that change what the manifests say."
+
+
+def new_component(catalog: Catalog, area: str, name: str, targets: Sequence[str] = ()) -> Draft:
+    """Return a component that makes a namespace and a ConfigMap, for some targets.
+
+    It is put into their profile `full`, and not into `core`.
+
+    Args:
+        catalog: the catalogue that it becomes part of.
+        area: the area.
+        name: its name.
+        targets: the targets that get an overlay; empty: all.
+
+    Raises:
+        CatalogError: there is no such area or target, the name is none, or is taken.
+    """
+    if area not in list(Area):
+        raise unknown("area", area, list(Area), where="manifests/")
+    check_name("component", name, catalog.components)
+    chosen = [catalog.target(target).name for target in targets or sorted(catalog.targets)]
+    folders: dict[Path, dict[str, str]] = {catalog.root / "manifests" / area / name: _manifests(area, name)}
+    edits: dict[Path, str] = {}
+    for target in chosen:
+        folder = catalog.root / "overlays" / target
+        base = catalog.target(target).base
+        below = f"../../{base}/{name}" if base in chosen else f"../../../manifests/{area}/{name}"
+        comment = _FOR_A_TARGET.format(target=target)
+        folders[folder / name] = {"kustomization.yaml": kustomization(below, comment=comment)}
+        edits |= _listed(catalog, folder, target, name)
+    return Draft(folders, edits)
+
+
+def _manifests(area: str, name: str) -> dict[str, str]:
+    return {
+        "component.yaml": _COMPONENT.format(area=area, name=name),
+        "kustomization.yaml": kustomization("namespace.yaml", "settings.yaml", comment=_FROM_UPSTREAM),
+        "namespace.yaml": _NAMESPACE.format(name=name),
+        "settings.yaml": _SETTINGS.format(name=name),
+    }
+
+
+def _listed(catalog: Catalog, folder: Path, target: str, name: str) -> dict[Path, str]:
+    """Return the target's two lists of components with `name` in them."""
+    profiles = catalog.target(target).profiles
+    profile = PROFILE if PROFILE in profiles else min(profiles)
+    return {
+        path: append(path.read_text(encoding="utf-8"), where, name, shown=path.relative_to(catalog.root).as_posix())
+        for path, where in (
+            (folder / "target.yaml", ("profiles", profile)),
+            (folder / "kustomization.yaml", ("resources",)),
+        )
+    }

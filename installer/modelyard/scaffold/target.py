@@ -1,0 +1,68 @@
+"""A new target, thin on one that is there: in the catalogue, or as a user's own overlay outside of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from modelyard.catalog import Catalog
+from modelyard.scaffold.draft import Draft, kustomization
+from modelyard.scaffold.names import check_name
+
+_COMMENT = "What differs from {base}: `patches:` that change what comes from there."
+
+
+def new_target(catalog: Catalog, name: str, base: str) -> Draft:
+    """Return a target of the catalogue that is as `base` in all.
+
+    Args:
+        catalog: the catalogue that it becomes part of.
+        name: its name.
+        base: the target that it is on.
+
+    Raises:
+        CatalogError: there is no such base, the name is none, or is taken.
+    """
+    check_name("target", name, catalog.targets)
+    components = catalog.everything(base)
+    files = {"target.yaml": _target(catalog, name, base), "kustomization.yaml": kustomization(*components)}
+    files |= {
+        f"{each}/kustomization.yaml": kustomization(f"../../{base}/{each}", comment=_COMMENT.format(base=base))
+        for each in components
+    }
+    return Draft({catalog.root / "overlays" / name: files})
+
+
+def new_overlay(catalog: Catalog, folder: Path, base: str, components: Sequence[str] = ()) -> Draft:
+    """Return a user's own overlay that is as `base` in all.
+
+    Args:
+        catalog: the catalogue; the overlay's paths lead to where it is now.
+        folder: the overlay's folder; its last part becomes the target's name.
+        base: the target that it is on.
+        components: those that get a folder of their own, for what is to differ there.
+
+    Raises:
+        CatalogError: there is no such base, it lacks one of the components, or the folder's name is none or taken.
+    """
+    folder = folder.absolute()
+    folder = folder.parent.resolve() / folder.name
+    check_name("overlay", folder.name, catalog.targets)
+    everything = catalog.everything(base)
+    for each in components:
+        catalog.folder(base, each)
+    below = os.path.relpath(catalog.root / "overlays" / base, folder)
+    entries = [each if each in components else f"{below}/{each}" for each in everything]
+    files = {"target.yaml": _target(catalog, folder.name, base), "kustomization.yaml": kustomization(*entries)}
+    files |= {
+        f"{each}/kustomization.yaml": kustomization(f"../{below}/{each}", comment=_COMMENT.format(base=base))
+        for each in components
+    }
+    return Draft({folder: files})
+
+
+def _target(catalog: Catalog, name: str, base: str) -> str:
+    profiles = catalog.target(base).profiles.items()
+    lines = "".join(f"  {profile}: [{', '.join(names)}]\n" for profile, names in profiles)
+    return f"name: {name}\nsummary: {base}, with what differs at our site\nbase: {base}\nprofiles:\n{lines}"
