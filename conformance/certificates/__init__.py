@@ -1,0 +1,1 @@
+"""Serving certificates change while the platform serves."""

@@ -1,0 +1,105 @@
+"""A serving certificate changes while its server serves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conformance.certificates.kubelet import Mounts
+from conformance.certificates.lifetime import ServingCertificate
+from conformance.certificates.traffic import Traffic
+from conformance.support.images import PAUSE, python_image
+from conformance.support.queues import QUEUE_LABEL
+from conformance.support.waiting import wait_for
+from conformance.support.workspace import Workspace
+from modelyard.cluster import Session
+from modelyard.objects import Object, dig
+
+NAMESPACE = "kueue-system"
+HOST = f"kueue-webhook-service.{NAMESPACE}.svc"
+SELECTOR = "control-plane=controller-manager"
+OBSERVER = "observer"
+RENEWALS = 2
+
+
+def test_webhook_traffic_goes_on_while_its_certificate_is_renewed(session: Session, workspace: Workspace) -> None:
+    """Two certificates of Kueue's webhook come to the end of their life; the next is shown, and no request fails.
+
+    A client in the cluster that connects anew each time, and checks authority and name, says which one is shown.
+
+    Seen to fail with cert-manager's controller scaled to 0 (nothing is issued), and with Kueue's Deployment scaled
+    to 0 in the middle (requests fail).
+    """
+    certificate = ServingCertificate(session, NAMESPACE, "kueue-webhook")
+    workspace.create(_observer(certificate.authority()))
+    with (
+        Mounts(session, NAMESPACE, SELECTOR) as mounts,
+        Traffic(lambda: _ask_webhook(session, workspace.name)) as traffic,
+        certificate.short_lived(),
+    ):
+        before: set[str] = set()
+        _wait_until_shown(workspace, mounts, certificate, before)
+        for _ in range(RENEWALS):
+            wait_for("it is renewed", certificate.fingerprint, lambda issued: issued not in before)
+            _wait_until_shown(workspace, mounts, certificate, before)
+        sent = traffic.answered
+        wait_for("requests with the last one", lambda: traffic.answered > sent)
+
+    failed = traffic.failures
+    assert not failed, f"{len(failed)} requests failed, {traffic.answered} did not; the first: {failed[0]}"
+    assert "refused" not in workspace.logs(OBSERVER)
+
+
+def _wait_until_shown(workspace: Workspace, mounts: Mounts, certificate: ServingCertificate, before: set[str]) -> None:
+    """Wait until the server shows a certificate that was issued since those `before`, and add it to them.
+
+    Not only the last one counts: on a busy machine, the next may be issued before this one is shown.
+    """
+    issued: set[str] = set()
+
+    def last_shown() -> str:
+        latest = certificate.fingerprint()
+        if latest not in before | issued:
+            issued.add(latest)
+            mounts.renew(latest)
+        return _shown(workspace)
+
+    shown = wait_for("an issued certificate is shown", last_shown, lambda found: found in issued)
+    before.add(shown)
+
+
+def _ask_webhook(session: Session, namespace: str) -> str:
+    """Create a Job in a dry run; return what is wrong unless Kueue's webhook has suspended it."""
+    answer = session.create(_job(namespace), dry_run=True)
+    return "" if dig(answer, "spec", "suspend") is True else "Kueue's webhook was not asked: the Job is not suspended"
+
+
+def _job(namespace: str) -> Object:
+    container = {"name": "main", "image": PAUSE}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "asks", "namespace": namespace, "labels": {QUEUE_LABEL: "any"}},
+        "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [container]}}},
+    }
+
+
+def _observer(authority: str) -> Object:
+    """Return a pod that no queue holds."""
+    source = Path(__file__).with_name("observer.py").read_text()
+    environment = {"HOST": HOST, "PORT": "443", "CA": authority}
+    container = {
+        "name": OBSERVER,
+        "image": python_image(),
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["python3", "-c", source],
+        "env": [{"name": name, "value": value} for name, value in environment.items()],
+        "resources": {"requests": {"cpu": "20m", "memory": "32Mi"}},
+    }
+    spec = {"restartPolicy": "Never", "terminationGracePeriodSeconds": 1, "containers": [container]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": OBSERVER}, "spec": spec}
+
+
+def _shown(workspace: Workspace) -> str:
+    """Return the certificate that was shown last; empty before the first."""
+    lines = [line.split() for line in workspace.logs(OBSERVER).splitlines()]
+    return next((words[1] for words in reversed(lines) if words[0] == "served"), "")

@@ -1,0 +1,83 @@
+"""Fixtures of all areas: the cluster, and a namespace, queues and volumes of each test's own."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.support.diagnosis import diagnose
+from conformance.support.queues import Queues
+from conformance.support.removal import Removal
+from conformance.support.volumes import Volumes
+from conformance.support.workspace import Workspace, open_workspace
+from modelyard.cluster import Session, connect
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options that name the cluster."""
+    parser.addoption("--kubeconfig", type=Path, help="Kubeconfig file of the cluster.")
+    parser.addoption("--context", help="Context of the kubeconfig.")
+
+
+@pytest.fixture(scope="session")
+def session(request: pytest.FixtureRequest) -> Session:
+    """The cluster."""
+    return connect(request.config.getoption("--kubeconfig"), request.config.getoption("--context"))
+
+
+@pytest.fixture(scope="session")
+def removal(session: Session) -> Iterator[Removal]:
+    """Takes what the tests have made, and sees at the end of the run that it is gone."""
+    removal = Removal(session)
+    yield removal
+    removal.finish()
+
+
+@pytest.fixture
+def workspace(request: pytest.FixtureRequest, session: Session, removal: Removal) -> Iterator[Workspace]:
+    """A namespace of the test's own."""
+    workspace = open_workspace(session, area=request.path.parent.name)
+    yield workspace
+    removal.remove(workspace.ref)
+
+
+@pytest.fixture
+def queues(workspace: Workspace, removal: Removal) -> Iterator[Queues]:
+    """Queues of the test's own."""
+    queues = Queues(workspace)
+    yield queues
+    queues.remove(removal)
+
+
+@pytest.fixture
+def volumes(workspace: Workspace, removal: Removal) -> Iterator[Volumes]:
+    """Volumes of the test's own."""
+    volumes = Volumes(workspace)
+    yield volumes
+    volumes.remove(removal)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add the state of its namespace to a failed test's report, before the namespace goes."""
+    report = yield
+    if report.failed and report.when != "teardown":
+        for workspace in _workspaces(item):
+            report.sections.append((f"namespace {workspace.name}", diagnose(workspace)))
+    return report
+
+
+def _workspaces(item: pytest.Item) -> Iterator[Workspace]:
+    for value in getattr(item, "funcargs", {}).values():
+        if isinstance(value, Workspace):
+            yield value
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Say "nothing ran" where nothing passed and nothing failed: such a run has proved nothing."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if exitstatus == pytest.ExitCode.OK and reporter is not None and not reporter.stats.get("passed"):
+        session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED

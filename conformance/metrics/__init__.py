@@ -1,0 +1,1 @@
+"""Resource metrics: what nodes and pods use, and what scales by it."""

@@ -1,0 +1,43 @@
+"""Waiting with a deadline, which tells what it last saw."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+# Long enough for a busy machine and a first pull of an image; no test passes or fails by its speed.
+SECONDS = 240.0
+EVERY_SECONDS = 0.25
+
+
+def wait_for(
+    what: str,
+    look: Callable[[], T],
+    holds: Callable[[T], bool] = bool,
+    *,
+    seconds: float = SECONDS,
+    show: Callable[[T], object] = str,
+) -> T:
+    """Look until what is seen holds, and return it.
+
+    Args:
+        what: what is waited for, for the message.
+        look: reads the cluster.
+        holds: tells whether that is it.
+        seconds: the deadline.
+        show: makes what was last seen readable.
+
+    Raises:
+        AssertionError: the deadline passed.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        seen = look()
+        if holds(seen):
+            return seen
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what}: not within {seconds:.0f} s; last seen: {show(seen)}")
+        time.sleep(EVERY_SECONDS)
