@@ -1,0 +1,32 @@
+"""A target's overlays in a folder where plain `kustomize build` can build them without a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from benchmarks.tools import tool
+from modelyard.catalog import load
+from modelyard.local.artifacts.toolchain import find_go
+from modelyard.paths import cache_dir, data_root
+from modelyard.render import helm, staging
+from modelyard.render.closure import explore
+from modelyard.render.ground import Ground
+from modelyard.sources import Store
+
+
+def stage(target: str, into: Path) -> Path:
+    """Stage the overlay of the whole of `target` into the empty folder `into`; return the folder to build."""
+    catalog = load(data_root())
+    cache = cache_dir()
+    store = Store(cache / "sources", cache / "go" / "mod", lambda: find_go(cache).go)
+
+    def tree(name: str) -> Path:
+        return store.tree(name, catalog.lock.upstreams[name])
+
+    def release(name: str) -> bytes:
+        return helm.release_manifest(name, catalog.lock.upstreams[name], tree(name), helm=tool("helm"))
+
+    overlay = Path("overlays", target)
+    closure = explore(Ground(catalog.root), catalog.root / overlay, catalog.lock)
+    staging.stage(closure, into, tree=tree, release=release, lock=catalog.lock)
+    return into / overlay
