@@ -1,0 +1,1 @@
+"""The documentation, and what generates its reference pages. Not part of the wheel."""

@@ -1,0 +1,65 @@
+"""docs/reference/targets.md, from the catalogue."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from docs.generators.markdown import code, page, table
+from modelyard.catalog import Basis, Catalog, Target, load
+
+_BASIS = {Basis.DOCUMENT: "read", Basis.UNVERIFIED: "**not verified**"}
+
+
+def render(root: Path) -> str:
+    """Return the page about every target below `root`."""
+    catalog = load(root)
+    targets = [catalog.inherited(name) for name in catalog.targets]
+    return page(
+        "Targets",
+        "What a target has, and in what it differs from the plain manifests. "
+        "[How to add one](../how-to/add-a-target.md), [all components](components.md), "
+        "[fields of target.yaml](target.md).",
+        "Only `local` is tried with real pods here. What is said of the other platforms was *read* in the source "
+        "beside it (some in a copy, an excerpt or another project's page that quotes it), or is *not verified*: "
+        "written from experience, to be checked on a real cluster. That the objects are well formed and fit together "
+        "is tested for all of them (tests/manifests).",
+        table(("target", "what it is for", "components", "left out"), [_row(catalog, each) for each in targets]),
+        *(_section(target) for target in targets),
+    )
+
+
+def _row(catalog: Catalog, target: Target) -> tuple[str, ...]:
+    names = sorted({name for profile in target.profiles for name in catalog.profile(target.name, profile)})
+    return f"[{target.name}](#{target.name})", target.summary, str(len(names)), ", ".join(target.leavesOut)
+
+
+def _section(target: Target) -> str:
+    parts = [f"## {target.name}", f"{target.summary}: [overlays/{target.name}](../../overlays/{target.name})."]
+    if target.base is not None:
+        parts.append(f"On [{target.base}](#{target.base}).")
+    parts.append(_profiles(target))
+    if target.leavesOut:
+        parts.append(
+            "\n".join(f"- without {code(name)}: {reason.strip()}" for name, reason in target.leavesOut.items())
+        )
+    if target.requiresApiGroups:
+        parts.append("Refuses a cluster without " + _codes(target.requiresApiGroups) + ".")
+    if target.refusesApiGroups:
+        parts.append("Refuses a cluster with " + _codes(target.refusesApiGroups) + ".")
+    parts.append(table(("a site sets", "what it is"), [(code(name), text) for name, text in target.values.items()]))
+    classes = [(mode, code(name)) for mode, name in target.storageClasses.items()]
+    parts.append(table(("access mode", "storage class to name"), classes))
+    rows = [(each.about, each.summary, each.source, _BASIS[each.basis]) for each in target.differences]
+    parts.append(table(("about", "what differs", "source", "basis"), rows))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _profiles(target: Target) -> str:
+    by_names: dict[tuple[str, ...], list[str]] = {}
+    for profile, names in target.profiles.items():
+        by_names.setdefault(names, []).append(profile)
+    return "\n".join(f"- {', '.join(map(code, each))}: {', '.join(names)}" for names, each in by_names.items())
+
+
+def _codes(names: tuple[str, ...]) -> str:
+    return ", ".join(map(code, names))
