@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from modelyard.errors import LocalClusterError
+from modelyard.local.runtime.etcd_data import begin_etcd, etcd_has_served
 from modelyard.local.runtime.files import locked, make_private_dir, read_json, write_json, write_private
 from modelyard.local.runtime.layout import Layout
 from modelyard.local.runtime.log_reader import choose_logs
@@ -109,6 +110,25 @@ def test_own_port_is_waited_for_while_a_dying_supervisor_holds_it() -> None:
         threading.Timer(0.2, dying.close).start()
         with listen("one", port, frozenset(), patience=10) as again:
             assert again.getsockname()[1] == port
+
+
+def test_etcd_that_never_served_begins_anew(where: Layout) -> None:
+    begin_etcd(where)
+    half_written = where.etcd / "member"
+    half_written.mkdir()
+    begin_etcd(where)
+    assert not half_written.exists()
+    assert stat.S_IMODE(where.etcd.stat().st_mode) == 0o700
+
+
+def test_data_of_an_etcd_that_has_served_is_kept(where: Layout) -> None:
+    begin_etcd(where)
+    data = where.etcd / "member"
+    data.mkdir()
+    etcd_has_served(where)
+    begin_etcd(where)
+    begin_etcd(where)
+    assert data.exists()
 
 
 def test_tail_gives_the_last_lines(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from modelyard.local.runtime.addresses import NodeAddress, node_addresses
 from modelyard.local.runtime.api import Api
 from modelyard.local.runtime.bring_down import stop_supervisor
 from modelyard.local.runtime.cgroups import find_cgroups, sweep
+from modelyard.local.runtime.etcd_data import begin_etcd, etcd_has_served
 from modelyard.local.runtime.files import locked, make_private_dir, write_private
 from modelyard.local.runtime.host import HostFacts, gather
 from modelyard.local.runtime.launch import launch
@@ -128,8 +129,9 @@ def _prepare(
     pause_image: Path,
     port: int,
 ) -> None:
-    for folder in (where.binaries, where.pki, where.config, where.etcd, where.logs, where.nodes):
+    for folder in (where.binaries, where.pki, where.config, where.logs, where.nodes):
         make_private_dir(folder)
+    begin_etcd(where)
     write_record(where, Record(port, spec.nodes, spec.fake_nodes, spec.fake_gpus))
     where.health.unlink(missing_ok=True)
     identities.make_identities(where, nodes, port)
@@ -164,6 +166,7 @@ def _link_binaries(where: Layout, binaries: Mapping[str, Path]) -> dict[str, Pat
 def _make_ready(where: Layout, spec: ClusterSpec, nodes: list[NodeAddress], waiting: Waiting, since: float) -> None:
     api = Api(where.kubeconfig)
     waiting.until("apiserver", lambda: apiserver_ready(api))
+    etcd_has_served(where)
     objects = dns.objects()
     if spec.fake_nodes:
         objects += fake_nodes.objects(spec.fake_nodes, spec.fake_gpus)

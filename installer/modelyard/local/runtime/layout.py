@@ -72,6 +72,11 @@ class Layout:
         return self.root / "etcd"
 
     @property
+    def etcd_first_start(self) -> Path:
+        """There from before etcd's first start until it has served: what it has written till then may be unusable."""
+        return self.root / "etcd.first-start"
+
+    @property
     def logs(self) -> Path:
         """One log a component."""
         return self.root / "log"
@@ -105,7 +110,7 @@ def layout(name: str) -> Layout:
 
 
 # What a cluster's folder may hold before its record is written.
-_BEFORE_RECORD = frozenset({"lock", "bin", "pki", "config", "etcd", "log", "nodes"})
+_BEFORE_RECORD = frozenset({"lock", "bin", "pki", "config", "etcd", "etcd.first-start", "log", "nodes"})
 
 
 def names() -> list[str]:
