@@ -17,6 +17,8 @@ PATTERNS = {
     r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$": "DNS label",
     r"^[0-9a-f]{64}$": "sha256 (64 hex digits)",
     r"^[0-9a-f]{40}$": "commit (40 hex digits)",
+    r"^[A-Za-z0-9.+-]+( (AND|OR|WITH) [A-Za-z0-9.+-]+)*$": "SPDX expression",
+    r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$": "[requirement](components.md#requirements)",
 }
 
 

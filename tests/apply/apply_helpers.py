@@ -11,6 +11,8 @@ from modelyard.catalog import Component
 from modelyard.events import Event, StepProgress
 
 IMAGE = "test.modelyard.dev/shell:1"
+# What every component says of itself beside its name.
+ABOUT = "area: cluster\nsummary: x\nlicence: MIT\nproof: real\n"
 Obj = dict[str, Any]
 
 
@@ -40,7 +42,8 @@ class Events:
 
 
 def rendered(name: str, *objects: Obj, requires: tuple[str, ...] = (), **more: Any) -> Rendered:
-    entry = {"name": name, "area": "cluster", "summary": "x", "requires": requires} | more
+    about = {"area": "cluster", "summary": "x", "licence": "MIT", "proof": "real"}
+    entry = {"name": name, "requires": requires} | about | more
     return Rendered(Component.model_validate(entry), "v1.0.0", "test", objects)
 
 

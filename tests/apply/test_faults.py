@@ -20,7 +20,7 @@ from typing import IO
 
 import pytest
 import yaml
-from apply_helpers import Events, config_map, definition, deployment, namespace, rendered, thing
+from apply_helpers import ABOUT, Events, config_map, definition, deployment, namespace, rendered, thing
 
 from modelyard.apply import install, status
 from modelyard.apply.members import parent_ref, read
@@ -171,7 +171,7 @@ def catalogue(tmp_path: Path, own: str) -> Path:
     base.mkdir(parents=True)
     overlay.mkdir(parents=True)
     (root / "upstream.lock").write_text("upstreams: {}\n")
-    (base / "component.yaml").write_text(f"name: {own}\narea: cluster\nsummary: x\n")
+    (base / "component.yaml").write_text(f"name: {own}\n{ABOUT}")
     (base / "kustomization.yaml").write_text("resources: [all.yaml]\n")
     (overlay / "kustomization.yaml").write_text(f"resources: [../../../manifests/cluster/{own}]\n")
     (overlay.parent / "target.yaml").write_text(f"name: test\nsummary: x\nprofiles: {{core: [{own}]}}\n")

@@ -10,7 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from apply_helpers import deployment, namespace
+from apply_helpers import ABOUT, deployment, namespace
 
 from modelyard.apply import plan_removal, uninstall
 from modelyard.cluster import Session, Watcher
@@ -37,11 +37,11 @@ def catalogue(tmp_path: Path, own: str) -> Path:
     objects = [namespace(own), asking(deployment(own, "controller"), PLATFORM_CPU)]
     files = {
         "upstream.lock": "upstreams: {}\n",
-        f"manifests/cluster/{own}/component.yaml": f"name: {own}\narea: cluster\nsummary: x\nnamespace: {own}\n",
+        f"manifests/cluster/{own}/component.yaml": f"name: {own}\n{ABOUT}namespace: {own}\n",
         f"manifests/cluster/{own}/kustomization.yaml": "resources: [all.yaml]\n",
         f"manifests/cluster/{own}/all.yaml": "---\n".join(json.dumps(each) + "\n" for each in objects),
         f"manifests/cluster/{TENANCY}/component.yaml": (
-            f"name: {TENANCY}\narea: cluster\nsummary: x\nrequires: [{own}]\nnamespace: {own}-team\n"
+            f"name: {TENANCY}\n{ABOUT}requires: [{own}]\nnamespace: {own}-team\n"
         ),
         f"manifests/cluster/{TENANCY}/kustomization.yaml": "resources: []\n",
         "overlays/test/target.yaml": (

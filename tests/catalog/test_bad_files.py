@@ -24,6 +24,8 @@ name: kueue
 area: scheduler
 summary: Queues
 namespace: kueue-system
+licence: Apache-2.0
+proof: real
 """
 
 
@@ -43,27 +45,34 @@ def root(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("content", "line", "said"),
     [
-        (GOOD + "requiers: [cert-manager]\n", 5, "field requiers: is no field here"),
-        (GOOD + "requires: cert-manager\n", 5, "field requires"),
+        (GOOD + "requiers: [cert-manager]\n", 7, "field requiers: is no field here"),
+        (GOOD + "requires: cert-manager\n", 7, "field requires"),
         (GOOD.replace("summary: Queues\n", ""), 1, "field summary: Field required"),
-        (GOOD + "name: kueue\n", 5, "field name: is given twice"),
-        (GOOD + "requires: [a, b\n", 6, "is no YAML"),
+        (GOOD + "name: kueue\n", 7, "field name: is given twice"),
+        (GOOD + "requires: [a, b\n", 8, "is no YAML"),
         (GOOD.replace("scheduler", "sheduler"), 2, "field area"),
         (
             GOOD + "images:\n- name: a/b\n  tag: v1\n  build:\n    kind: go\n    module: shared\n"
             "    package: x\n    entrypoint: manager\n",
-            12,
+            14,
             "field images.0.build.entrypoint",
         ),
+        (GOOD.replace("licence: Apache-2.0\n", ""), 1, "field licence: Field required"),
+        (GOOD.replace("Apache-2.0", "Apache License 2.0"), 5, "field licence: String should match pattern"),
+        (GOOD.replace("proof: real\n", ""), 1, "field proof: Field required"),
+        (GOOD.replace("real", "seen"), 6, "field proof: Input should be 'real', 'simulated' or 'dry-run'"),
+        (GOOD + "requirements:\n- Gang scheduling\n", 8, "field requirements.0: String should match pattern"),
+        (GOOD + "cost: {cpu: 3}\n", 7, "field cost.memory: Field required"),
+        (GOOD + "cost: {cpu: 3m, memory: 20}\n", 7, "field cost.cpu: Input should be a valid integer"),
         ("", 1, "field name"),
-        (GOOD + "---\n" + GOOD, 5, "holds several documents, where one is expected"),
-        (GOOD + "readiness:\n  a: 1\n  a: 2\n", 7, "field readiness.a: is given twice"),
-        (GOOD + "? [a]\n: b\n", 5, "field (whole file): a key is a list or a mapping, not text"),
-        (GOOD + "requires: &all [*all]\n", 5, "alias *all stands inside of what it names"),
-        (GOOD + "requires: *none\n", 5, "is no YAML: found undefined alias"),
-        (GOOD + "requires: !!python/object:os.system [id]\n", 5, "is no YAML: could not determine a constructor"),
+        (GOOD + "---\n" + GOOD, 7, "holds several documents, where one is expected"),
+        (GOOD + "readiness:\n  a: 1\n  a: 2\n", 9, "field readiness.a: is given twice"),
+        (GOOD + "? [a]\n: b\n", 7, "field (whole file): a key is a list or a mapping, not text"),
+        (GOOD + "requires: &all [*all]\n", 7, "alias *all stands inside of what it names"),
+        (GOOD + "requires: *none\n", 7, "is no YAML: found undefined alias"),
+        (GOOD + "requires: !!python/object:os.system [id]\n", 7, "is no YAML: could not determine a constructor"),
         (GOOD + "requires: !!int many\n", 1, "is no YAML: invalid literal"),
-        (GOOD + "requires: " + "[" * 500 + "]" * 500 + "\n", 5, "nests deeper than 100 levels"),
+        (GOOD + "requires: " + "[" * 500 + "]" * 500 + "\n", 7, "nests deeper than 100 levels"),
         ("- " * 1_000_000, 1, "nests deeper than 100 levels"),
     ],
 )
@@ -82,7 +91,7 @@ def test_a_malformed_component_names_file_line_and_field(root: Path, content: st
     [
         (b"\xff\xfe\x00", 1),
         (GOOD.encode("utf-16"), 1),
-        (GOOD.encode() + "requires: [über]\n".encode("latin-1"), 5),
+        (GOOD.encode() + "requires: [über]\n".encode("latin-1"), 7),
     ],
 )
 def test_bytes_that_are_no_text_are_told_with_their_line(root: Path, content: bytes, line: int) -> None:

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from render_files import write
+from render_files import ABOUT, write
 
 from modelyard.cli.workspace import Workspace
 from modelyard.events import discard
@@ -77,11 +77,11 @@ upstreams:
         root,
         {
             "upstream.lock": lock,
-            "manifests/cluster/thing/component.yaml": "name: thing\narea: cluster\nsummary: x\nupstream: thing\n",
+            "manifests/cluster/thing/component.yaml": f"name: thing\n{ABOUT}upstream: thing\n",
             "manifests/cluster/thing/kustomization.yaml": f"resources:\n- {GIT}//config/default?ref=v1.2.3\n",
-            "manifests/cluster/charted/component.yaml": "name: charted\narea: cluster\nsummary: x\n",
+            "manifests/cluster/charted/component.yaml": f"name: charted\n{ABOUT}",
             "manifests/cluster/charted/kustomization.yaml": f"resources: ['{GIT}/releases/download/v1.2.3/x.yaml']\n",
-            "manifests/cluster/own/component.yaml": "name: own\narea: cluster\nsummary: x\nrequires: [thing]\n",
+            "manifests/cluster/own/component.yaml": f"name: own\n{ABOUT}requires: [thing]\n",
             "manifests/cluster/own/kustomization.yaml": "resources: []\n",
             "overlays/local/target.yaml": "name: local\nsummary: x\nprofiles: {core: [own, charted]}\n",
             "overlays/local/thing/kustomization.yaml": "resources: [../../../manifests/cluster/thing]\n",

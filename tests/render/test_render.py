@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from render_files import ABOUT
 
 from modelyard.catalog import load
 from modelyard.errors import CatalogError, RenderError
@@ -64,7 +65,7 @@ def test_an_overlay_that_only_names_its_base_is_rendered_once_for_all_targets(ma
     (root / "overlays/other/own").mkdir(parents=True)
     (root / "overlays/other/own/kustomization.yaml").write_text("resources: [../../local/own]\n")
     (root / "manifests/cluster/thin").mkdir()
-    (root / "manifests/cluster/thin/component.yaml").write_text("name: thin\narea: cluster\nsummary: x\n")
+    (root / "manifests/cluster/thin/component.yaml").write_text(f"name: thin\n{ABOUT}")
     first = make("own")
     thin = root / "overlays/local/thin"
     thin.mkdir()

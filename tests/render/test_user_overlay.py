@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from render_files import write
+from render_files import ABOUT, write
 
 from modelyard.catalog import load, with_overlay
 from modelyard.errors import CatalogError
@@ -39,8 +39,8 @@ def root(root: Path) -> Path:
     write(
         root,
         {
-            "manifests/cluster/own/component.yaml": "name: own\narea: cluster\nsummary: x\n",
-            "manifests/cluster/more/component.yaml": "name: more\narea: cluster\nsummary: x\n",
+            "manifests/cluster/own/component.yaml": f"name: own\n{ABOUT}",
+            "manifests/cluster/more/component.yaml": f"name: more\n{ABOUT}",
             "overlays/local/more/kustomization.yaml": "resources: [more.yaml]\n",
             "overlays/local/more/more.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n",
         },
@@ -174,6 +174,6 @@ def test_a_component_of_the_overlay_is_held_to_the_same_rules(
 def test_targets_that_rest_on_each_other_are_told(root: Path) -> None:
     for name, base in (("a", "b"), ("b", "a")):
         write(root, {f"overlays/{name}/target.yaml": TARGET.replace("site", name).replace("local", base)})
-    write(root, {"manifests/cluster/more/component.yaml": "name: more\narea: cluster\nsummary: x\n"})
+    write(root, {"manifests/cluster/more/component.yaml": f"name: more\n{ABOUT}"})
     with pytest.raises(CatalogError, match="target a: is based on itself: a -> b -> a"):
         load(root)

@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Name = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", max_length=63)]
 UNRESOLVED = "unresolved"
+# As SPDX writes them: an id, or ids joined by AND, OR, WITH.
+Licence = Annotated[str, Field(pattern=r"^[A-Za-z0-9.+-]+( (AND|OR|WITH) [A-Za-z0-9.+-]+)*$")]
+RequirementId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$")]
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -90,6 +93,25 @@ class Readiness(Model):
     healthCheckExprs: tuple[HealthExpression, ...] = Field(default=(), description="rules for kinds")  # noqa: N815
 
 
+class Proof(StrEnum):
+    """How far a component is proved here: conformance on `local` with real pods, with simulated nodes, or not at all.
+
+    On every target it goes through a server-side dry-run of a real apiserver besides (tests/manifests); `dry-run` is
+    that alone.
+    """
+
+    REAL = "real"
+    SIMULATED = "simulated"
+    DRY_RUN = "dry-run"
+
+
+class Cost(Model):
+    """What all pods of a component use at rest: measured on `local`, with nothing queued, trained or served."""
+
+    cpu: int = Field(description="millicores", ge=0)
+    memory: int = Field(description="MiB", ge=1)
+
+
 class Component(Model):
     """manifests/<area>/<name>/component.yaml."""
 
@@ -97,12 +119,19 @@ class Component(Model):
     area: Area = Field(description="the part of the platform, as its folder's parent")
     summary: str = Field(description="what it is for, in one line", min_length=1)
     upstream: str | None = Field(default=None, description="its key in upstream.lock; absent: our own")
+    licence: Licence = Field(description="SPDX licence expression of the upstream, as its LICENSE says at that version")
     namespace: Name | None = Field(default=None, description="where its controllers run")
     requires: tuple[Name, ...] = Field(default=(), description="components that must be ready before it")
     readiness: Readiness = Field(default=Readiness(), description="readiness beyond the kstatus rules")
     images: tuple[Image, ...] = Field(default=(), description="images it runs")
     crds: tuple[str, ...] = Field(default=(), description="CRDs it owns, as <plural>.<group>")
     conformance: tuple[str, ...] = Field(default=(), description="conformance areas that prove it")
+    requirements: tuple[RequirementId, ...] = Field(
+        default=(), description="requirements of the Kubernetes AI conformance checklist that it serves, by id"
+    )
+    proof: Proof = Field(description="how far it is proved here")
+    proofNote: str = Field(default="", description="what was proved or simulated, in one line")  # noqa: N815
+    cost: Cost | None = Field(default=None, description="what it uses at rest on `local`; absent: it never ran here")
 
 
 class Basis(StrEnum):

@@ -17,6 +17,8 @@ _COMPONENT = """\
 name: {name}
 area: {area}
 summary: What it is for, in one line
+# Of the upstream, as SPDX calls it; this project's own is Apache-2.0.
+licence: Apache-2.0
 namespace: {name}
 # Components that must be ready before it.
 requires: []
@@ -27,6 +29,10 @@ images: []
 crds: []
 # The areas of conformance/ that prove it.
 conformance: []
+# What it serves of the Kubernetes AI conformance checklist; docs/reference/components.md lists the ids.
+requirements: []
+# real: conformance runs it on `local`, with real pods; simulated: there, on simulated nodes; dry-run: neither.
+proof: dry-run
 """
 
 _NAMESPACE = """\
