@@ -86,6 +86,8 @@ def test_a_warm_render_imports_nothing_heavy_and_prints_the_same() -> None:
         (("render", "--component", "lws", "--with", "kueue"), 2, "it goes with neither --profile, --with nor"),
         (("install", "--component", "lws", "--profile", "full"), 2, "it goes with neither --profile, --with nor"),
         (("install", "--overlay", "x", "--no-overlay"), 2, "contradict each other"),
+        (("install", "--mirror", "reg.test", "--no-mirror"), 2, "contradict each other"),
+        (("install", "--target", "kind", "--mirror", ""), 3, "mirror (empty): is no name of a mirror"),
         (("render", "--overlay", "/nonexistent"), 3, "overlay /nonexistent: is no folder"),
         (("install", "--kubeconfig", "/nonexistent"), 6, "kubeconfig /nonexistent: is not there"),
         (("status", "--kubeconfig", "/nonexistent"), 6, "kubeconfig /nonexistent: is not there"),

@@ -8,6 +8,7 @@
 | a choice | --profile | that profile, anew |
 | a choice | --component | that alone now; the choice stays |
 | an overlay | no overlay | refused, unless --no-overlay |
+| a mirror | nothing, --profile, --component | the same mirror, unless --no-mirror |
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click import UsageError
 
 from modelyard.catalog import Catalog, load
 from modelyard.catalog.choice import Choice
 from modelyard.cli.composing import Asked, Settled, settle
 from modelyard.errors import CatalogError, RefusalError
 from modelyard.events import Event, Note
+from modelyard.images.mirror import mirror_named
 
 
 @pytest.fixture
@@ -119,3 +122,23 @@ def test_an_overlay_is_not_dropped_in_silence(catalog: Catalog, tmp_path: Path) 
         assert caught.value.remedy == "add --overlay /site, or --no-overlay to take it back"
     assert comes_to(catalog, before, no_overlay=True).choice == Choice()
     assert comes_to(catalog, before, overlay=tmp_path).choice == Choice(overlay=str(tmp_path))
+
+
+def test_a_mirror_holds_until_it_is_taken_back_or_changed(catalog: Catalog) -> None:
+    chosen = comes_to(catalog, None, mirror=mirror_named("reg.test/p")).choice
+    assert chosen == Choice(mirror="reg.test/p")
+    for options in ({}, {"profile": "full"}, {"components": ("a",)}, {"added": ("extra",)}):
+        assert comes_to(catalog, chosen, **options).choice.mirror == "reg.test/p"
+    assert comes_to(catalog, chosen, mirror=mirror_named("other.test:5000")).choice.mirror == "other.test:5000"
+    assert comes_to(catalog, chosen, no_mirror=True).choice == Choice()
+
+
+def test_a_mirror_of_before_is_told(catalog: Catalog) -> None:
+    told = Told()
+    comes_to(catalog, Choice(mirror="reg.test/p"), told)
+    assert told == ["as chosen before: --profile core --mirror reg.test/p"]
+
+
+def test_a_mirror_and_no_mirror_contradict_each_other() -> None:
+    with pytest.raises(UsageError, match="--mirror and --no-mirror contradict each other"):
+        asked(mirror=mirror_named("reg.test"), no_mirror=True)

@@ -16,7 +16,7 @@ from modelyard.plan.chosen import REF, choice_object, read_choice
 NAMES = st.lists(st.text(), max_size=4).map(tuple)
 
 
-@given(st.builds(Choice, profile=st.text(), added=NAMES, left_out=NAMES, overlay=st.text()))
+@given(st.builds(Choice, profile=st.text(), added=NAMES, left_out=NAMES, overlay=st.text(), mirror=st.text()))
 def test_a_choice_is_read_as_it_was_written(choice: Choice) -> None:
     assert read_choice(choice_object(choice, cluster="here"), cluster="here") == choice
 
@@ -41,6 +41,7 @@ def test_another_cluster_s_choice_is_told() -> None:
         '{"profile": 1, "added": [], "left_out": [], "overlay": ""}',
         '{"profile": "core", "added": null, "left_out": [], "overlay": ""}',
         '{"profile": "core", "added": [3], "left_out": [], "overlay": ""}',
+        '{"profile": "core", "added": [], "left_out": [], "overlay": "", "mirror": null}',
     ],
 )
 def test_a_damaged_choice_is_told(damage: str) -> None:
@@ -48,3 +49,9 @@ def test_a_damaged_choice_is_told(damage: str) -> None:
     kept["data"]["choice"] = damage
     with pytest.raises(ValueError, match="it is damaged"):
         read_choice(kept, cluster="here")
+
+
+def test_a_choice_that_was_kept_before_mirrors_were_has_none() -> None:
+    kept: Any = copy.deepcopy(choice_object(Choice("full"), cluster="here"))
+    kept["data"]["choice"] = '{"profile": "full", "added": [], "left_out": [], "overlay": ""}'
+    assert read_choice(kept, cluster="here") == Choice("full")

@@ -22,12 +22,14 @@ class Choice:
         added: components beside it (`--with`).
         left_out: components of it that are not wanted (`--without`).
         overlay: the folder of the user's own overlay; empty for none.
+        mirror: the registry that the images come from (`--mirror`); empty for their own.
     """
 
     profile: str = DEFAULT_PROFILE
     added: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     overlay: str = ""
+    mirror: str = ""
 
     def changed(self, *, profile: str | None, added: Collection[str], left_out: Collection[str]) -> Choice:
         """Return this choice as a command changes it.
@@ -49,6 +51,7 @@ class Choice:
         parts = [f"--profile {self.profile}"]
         parts += [f"--with {name}" for name in self.added]
         parts += [f"--without {name}" for name in self.left_out]
+        parts += [f"--mirror {self.mirror}"] if self.mirror else []
         return " ".join(parts)
 
 

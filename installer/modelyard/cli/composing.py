@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from modelyard.catalog import Catalog
     from modelyard.catalog.choice import Choice, Composition
     from modelyard.cluster import Session
+    from modelyard.images import Mirror
 
 DEFAULT_TARGET = "local"
 
@@ -24,7 +25,8 @@ DEFAULT_TARGET = "local"
 def composing_options(profile: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that adds --target, --overlay, --profile, --with, --without and --component.
 
-    The command takes all of them, and its own --no-overlay if it has one, as one argument: `asked`.
+    The command takes all of them, and its own --mirror, --no-mirror and --no-overlay if it has them, as one argument:
+    `asked`.
 
     Args:
         profile: what --profile is where it is not given, for people.
@@ -56,7 +58,7 @@ def composing_options(profile: str) -> Callable[[Callable[..., None]], Callable[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What a command line says about components."""
+    """What a command line says about components, and where their images come from."""
 
     target: str | None
     overlay: Path | None
@@ -65,6 +67,8 @@ class Asked:
     left_out: tuple[str, ...]
     components: tuple[str, ...]
     no_overlay: bool = False
+    mirror: Mirror | None = None
+    no_mirror: bool = False
 
     def __post_init__(self) -> None:
         if self.components and (self.profile or self.added or self.left_out):
@@ -73,6 +77,8 @@ class Asked:
             )
         if self.overlay is not None and self.no_overlay:
             raise click.UsageError("--overlay and --no-overlay contradict each other.")
+        if self.mirror is not None and self.no_mirror:
+            raise click.UsageError("--mirror and --no-mirror contradict each other.")
 
     def open(self, catalog: Catalog) -> tuple[Catalog, str]:
         """Return the catalogue with the overlay in it, and the target's name; all names that were given exist.
@@ -148,7 +154,7 @@ def settle(asked: Asked, catalog: Catalog, target: str, before: Choice | None, e
     if before is not None:  # what a newer modelyard no longer has is left out anyway
         before = replace(before, left_out=tuple(name for name in before.left_out if name in catalog.components))
     choice = (before or Choice()).changed(profile=asked.profile, added=asked.added, left_out=asked.left_out)
-    choice = replace(choice, overlay=_overlay(asked, before))
+    choice = replace(choice, overlay=_overlay(asked, before), mirror=_mirror(asked, before))
     listed = catalog.listed(target, choice.profile)
     composition = compose(listed, catalog.requires, added=choice.added, left_out=choice.left_out)
     names = catalog.select(asked.components) if asked.components else composition.names
@@ -174,6 +180,13 @@ def _overlay(asked: Asked, before: Choice | None) -> str:
             f"add --overlay {before.overlay}, or --no-overlay to take it back",
         )
     return ""
+
+
+def _mirror(asked: Asked, before: Choice | None) -> str:
+    """Return the mirror that the cluster is to have: without one that is named, images stay where they come from."""
+    if asked.mirror is not None:
+        return str(asked.mirror)
+    return before.mirror if before is not None and not asked.no_mirror else ""
 
 
 def tell_drawn(drawn: Mapping[str, tuple[str, ...]], emit: Emit) -> None:

@@ -34,7 +34,6 @@ _UNRESOLVED = "unresolved"
 @cache_option
 def images(
     asked: Asked,
-    mirror: Mirror | None,
     output: str,
     cache_dir: Path | None,
 ) -> None:
@@ -53,12 +52,12 @@ def images(
     tell_drawn(composition.drawn, emit)
     found = images_of(catalog, workspace.render(catalog, target, composition.names))
     if output == "json":
-        click.echo(json.dumps(document(target, found, mirror), indent=2))
+        click.echo(json.dumps(document(target, found, asked.mirror), indent=2))
     elif output == "text":
-        for line in sorted({_line(image, mirror) for image in found}):
+        for line in sorted({_line(image, asked.mirror) for image in found}):
             click.echo(line)
     else:
-        _table(found, mirror)
+        _table(found, asked.mirror)
 
 
 def document(target: str, found: Sequence[UsedImage], mirror: Mirror | None) -> dict[str, object]:

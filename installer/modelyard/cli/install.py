@@ -6,7 +6,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,7 @@ KIND = "kind"
     help="Go on where the cluster is not of the target's kind, or where somebody else manages the same CRDs.",
 )
 @mirror_option
+@click.option("--no-mirror", is_flag=True, help="Take back the mirror that the cluster was installed from.")
 @click.option(
     "--require-digests",
     is_flag=True,
@@ -72,7 +73,6 @@ def install(
     timeout: float,
     dry_run: str | None,
     force_target: bool,
-    mirror: Mirror | None,
     require_digests: bool,
     cache_dir: Path | None,
     name: str | None,
@@ -88,17 +88,19 @@ def install(
     applied objects that somebody else has changed are taken back (server-side apply with force, field
     manager `modelyard`).
 
-    The cluster keeps what was chosen by --profile, --with and --without: the next install holds to it, and
-    changes it where it says so. A component that is installed and not chosen any longer stays as it is.
+    The cluster keeps what was chosen by --profile, --with, --without and --mirror: the next install holds to
+    it, and changes it where it says so. A component that is installed and not chosen any longer stays as it is.
     """
     result: Result | None = None
     with printing() as emit:
         workspace = Workspace(cache_dir, emit)
         catalog, target = asked.open(workspace.catalog())
         embedded = catalog.base(target) == EMBEDDED and kubeconfig is None and context is None
-        if embedded and mirror is not None:
-            raise _nothing_to_pull(mirror)
-        pulls = _Pulls(workspace, catalog, target, mirror, require_digests=require_digests)
+        if embedded:
+            if asked.mirror is not None:
+                raise _nothing_to_pull(asked.mirror)
+            asked = replace(asked, no_mirror=True)  # nor does one that was kept hold here
+        pulls = _Pulls(workspace, catalog, target, require_digests=require_digests)
         pulls.refuse_early(asked)
         if dry_run is not None:
             _preview(pulls, asked, kubeconfig, context, name, emit, server=dry_run == "server")
@@ -129,7 +131,6 @@ class _Pulls:
     workspace: Workspace
     catalog: Catalog
     target: str
-    mirror: Mirror | None
     require_digests: bool
 
     def refuse_early(self, asked: Asked) -> None:
@@ -157,16 +158,18 @@ class _Pulls:
 
             refuse_unresolved(images_of(self.catalog, self.workspace.render(self.catalog, self.target, names)))
 
-    def rendered(self, names: Sequence[str], session: Session) -> tuple[Rendered, ...]:
+    def rendered(self, settled: Settled, session: Session) -> tuple[Rendered, ...]:
         """Render components to fit a cluster, with their images pinned and mirrored."""
+        from modelyard.images.mirror import mirror_named
         from modelyard.local.sizing import render_to_fit
         from modelyard.render.rewritten import rewriting_for
 
-        rewriting = rewriting_for(self.catalog, self.target, self.mirror)
+        mirror = mirror_named(settled.choice.mirror) if settled.choice.mirror else None
+        rewriting = rewriting_for(self.catalog, self.target, mirror)
         return render_to_fit(
             self.catalog,
             self.target,
-            names,
+            settled.names,
             session,
             lambda wanted, values: self.workspace.render(self.catalog, self.target, wanted, values, rewriting),
         )
@@ -239,7 +242,7 @@ def _existing(
     if not force:
         apply.refuse_other_platforms(session, pulls.catalog.inherited(pulls.target))
     settled = pulls.settle(asked, session, emit)
-    items = pulls.rendered(settled.names, session)
+    items = pulls.rendered(settled, session)
     if not force:
         apply.refuse_managed_definitions(session, items)
     apply.keep_choice(session, settled.choice)
@@ -264,7 +267,7 @@ def _preview(
 
     session = open_session(kubeconfig, context, name)
     settled = pulls.settle(asked, session, emit)
-    show(apply.preview(session, pulls.rendered(settled.names, session), server=server))
+    show(apply.preview(session, pulls.rendered(settled, session), server=server))
     tell_unchosen(session, settled, emit)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,9 +13,6 @@ from modelyard.cli.workspace import Workspace
 from modelyard.render.cache import Index
 from modelyard.render.fingerprint import of_catalogue
 
-if TYPE_CHECKING:
-    from modelyard.images import Mirror
-
 
 @click.command()
 @composing_options("all of the target's")
@@ -24,7 +20,6 @@ if TYPE_CHECKING:
 @cache_option
 def render(
     asked: Asked,
-    mirror: Mirror | None,
     cache_dir: Path | None,
 ) -> None:
     """Print the manifests of a target, component by component, in the order of installation.
@@ -39,12 +34,12 @@ def render(
     workspace = Workspace(cache_dir, emit)
     folder = asked.overlay.resolve() if asked.overlay is not None and asked.overlay.is_dir() else None
     chosen = str((asked.profile, asked.added, asked.left_out, asked.components))
-    options = (asked.target or DEFAULT_TARGET, str(folder or asked.overlay), chosen, str(mirror or ""))
+    options = (asked.target or DEFAULT_TARGET, str(folder or asked.overlay), chosen, str(asked.mirror or ""))
     fingerprint = of_catalogue(workspace.root, *options, overlay=folder)
     index = workspace.rendered.index(fingerprint)
     parts = _cached(workspace, index.keys) if index is not None else None
     if index is None or parts is None:
-        index = _render(workspace, asked, mirror)
+        index = _render(workspace, asked)
         workspace.rendered.keep_index(fingerprint, index)
         parts = _cached(workspace, index.keys) or []
     tell_drawn(index.drawn, emit)
@@ -58,12 +53,12 @@ def _cached(workspace: Workspace, keys: dict[str, str]) -> list[bytes] | None:
     return found if len(found) == len(parts) else None
 
 
-def _render(workspace: Workspace, asked: Asked, mirror: Mirror | None) -> Index:
+def _render(workspace: Workspace, asked: Asked) -> Index:
     from modelyard.render.rewritten import rewriting_for
 
     catalog, target = asked.open(workspace.catalog())
     composition = asked.compose(catalog, target)
-    rewriting = rewriting_for(catalog, target, mirror)
+    rewriting = rewriting_for(catalog, target, asked.mirror)
     keys = workspace.render_keys(catalog, target, composition.names, rewriting=rewriting)
     return Index(keys, dict(composition.drawn))
 

@@ -45,6 +45,7 @@ def read_choice(kept: Object, *, cluster: str) -> Choice:
             added=tuple(_text(name) for name in raw["added"]),
             left_out=tuple(_text(name) for name in raw["left_out"]),
             overlay=_text(raw["overlay"]),
+            mirror=_text(raw.get("mirror", "")),  # what was chosen before it was kept has none
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"it is damaged ({error!r})") from error
