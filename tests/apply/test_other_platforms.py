@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
-from apply_helpers import definition, namespace, rendered
+from apply_helpers import ABOUT, config_map, definition, namespace, rendered
 
 from modelyard.apply import install, refuse_managed_definitions, refuse_other_platforms
 from modelyard.apply.run import Run
@@ -14,6 +19,7 @@ from modelyard.catalog import Target
 from modelyard.cluster import Session
 from modelyard.errors import NotReadyError, RefusalError
 from modelyard.events import discard
+from modelyard.local.runtime import ClusterInfo
 from modelyard.objects import GroupKind, ref_of
 
 
@@ -27,6 +33,37 @@ def test_a_cluster_of_another_kind_is_refused(session: Session) -> None:
         refuse_other_platforms(session, target(requiresApiGroups=["apps", "config.openshift.io"]))
     with pytest.raises(RefusalError, match="has API group apps"):
         refuse_other_platforms(session, target(refusesApiGroups=["apps"]))
+
+
+def test_a_dry_run_is_refused_where_the_install_would_be(cluster: ClusterInfo, tmp_path: Path, own: str) -> None:
+    objects = (namespace(own), config_map(own, "a"))
+    files = {
+        "upstream.lock": "upstreams: {}\n",
+        f"manifests/cluster/{own}/component.yaml": f"name: {own}\n{ABOUT}",
+        f"manifests/cluster/{own}/kustomization.yaml": "resources: [all.yaml]\n",
+        f"manifests/cluster/{own}/all.yaml": "---\n".join(json.dumps(each) + "\n" for each in objects),
+        f"overlays/test/{own}/kustomization.yaml": f"resources: [../../../manifests/cluster/{own}]\n",
+        "overlays/test/target.yaml": (
+            f"name: test\nsummary: x\nprofiles: {{core: [{own}]}}\nrefusesApiGroups: [apps]\n"
+        ),
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+
+    def install(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "modelyard", "install", "--target", "test", *arguments]
+        environment = os.environ | {"MODELYARD_ROOT": str(tmp_path)}
+        where = ["--kubeconfig", str(cluster.kubeconfig)]
+        return subprocess.run(
+            [*command, *where], env=environment, capture_output=True, text=True, timeout=120, check=False
+        )
+
+    for arguments in ((), ("--dry-run", "client"), ("--dry-run", "server")):
+        done = install(*arguments)
+        assert (done.returncode, "has API group apps" in done.stderr) == (12, True), done.stderr
+    forced = install("--dry-run", "client", "--force-target")
+    assert "2 changes in 1 components" in forced.stdout, forced.stderr
 
 
 def test_a_definition_that_somebody_else_manages_is_refused_and_one_of_ours_is_not(session: Session, own: str) -> None:

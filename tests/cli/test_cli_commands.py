@@ -152,6 +152,43 @@ def test_target_kind_with_a_docker_that_does_not_answer_says_so(tmp_path: Path) 
     assert "docker does not answer (cannot connect to the daemon)" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(("--require-digests",), "and digests are required"), (("--without", "kueue"), "cannot be left out")],
+)
+def test_target_kind_refuses_before_it_makes_a_cluster(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    for name in ("docker", "kind"):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {name} $* >>{tmp_path}/asked\n")
+        (tmp_path / name).chmod(0o755)
+    done = run("install", "--target", "kind", *arguments, PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert done.returncode == 3, done.stderr
+    assert said in done.stderr
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert "kind get clusters" in asked
+    assert not any("create" in line for line in asked)
+
+
+@pytest.mark.parametrize(
+    ("target", "code", "said"),
+    [
+        ("local", 11, "cluster modelyard: is not there"),
+        ("kind", 6, "context kind-modelyard of the default kubeconfig: cannot be used"),
+        ("cloud", 6, "the default kubeconfig: cannot be used"),
+    ],
+)
+def test_a_dry_run_is_against_the_cluster_that_would_be_installed_on(
+    tmp_path: Path, target: str, code: int, said: str
+) -> None:
+    where = {"MODELYARD_STATE_DIR": str(tmp_path), "KUBECONFIG": str(tmp_path / "kubeconfig"), "MODELYARD_NAME": ""}
+    (tmp_path / "kubeconfig").write_text("apiVersion: v1\nkind: Config\n")
+    if target != "local":  # an embedded cluster that is there is none of theirs
+        (tmp_path / "modelyard").mkdir()
+        (tmp_path / "modelyard/kubeconfig").write_text("apiVersion: v1\nkind: Config\n")
+    done = run("install", "--target", target, "--dry-run", "client", **where)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+
+
 def test_doctor_tells_every_check_as_json() -> None:
     done = run("doctor", "-o", "json")
     found = json.loads(done.stdout)

@@ -103,7 +103,8 @@ def install(
         pulls = _Pulls(workspace, catalog, target, require_digests=require_digests)
         pulls.refuse_early(asked)
         if dry_run is not None:
-            _preview(pulls, asked, kubeconfig, context, name, emit, server=dry_run == "server")
+            session = _session_of_preview(pulls, kubeconfig, context, name)
+            _preview(pulls, asked, session, emit, server=dry_run == "server", force=force_target or embedded)
             return
         if embedded:
             from modelyard.local.runtime.remembered import spec_like_before
@@ -114,9 +115,7 @@ def install(
             result = _embedded(pulls, asked, spec, timeout, emit, smoke=smoke)
         else:
             if catalog.base(target) == KIND and kubeconfig is None and context is None:
-                from modelyard.cli.kind import ensure_cluster
-
-                context = ensure_cluster(emit)
+                context = _kind_context(pulls, asked, emit)
             report = _existing(pulls, asked, kubeconfig, context, timeout, emit, force=force_target)
     if result is not None:
         _tell_embedded(result, smoke)
@@ -239,35 +238,59 @@ def _existing(
     from modelyard.cluster import connect
 
     session = connect(kubeconfig, context)  # before rendering: a kubeconfig that points nowhere is soon said
-    if not force:
-        apply.refuse_other_platforms(session, pulls.catalog.inherited(pulls.target))
-    settled = pulls.settle(asked, session, emit)
-    items = pulls.rendered(settled, session)
-    if not force:
-        apply.refuse_managed_definitions(session, items)
+    settled, items = _fitting(pulls, asked, session, emit, force=force)
     apply.keep_choice(session, settled.choice)
     report = apply.install(session, items, emit=emit, timeout=timeout)
     tell_unchosen(session, settled, emit)
     return report
 
 
-def _preview(
-    pulls: _Pulls,
-    asked: Asked,
-    kubeconfig: Path | None,
-    context: str | None,
-    name: str | None,
-    emit: Emit,
-    *,
-    server: bool,
-) -> None:
+def _fitting(
+    pulls: _Pulls, asked: Asked, session: Session, emit: Emit, *, force: bool
+) -> tuple[Settled, tuple[Rendered, ...]]:
+    """Return what to install on a cluster that is there, once it is of the target's kind or `force` is set."""
     from modelyard import apply
-    from modelyard.cli.clusters import open_session
+
+    if not force:
+        apply.refuse_other_platforms(session, pulls.catalog.inherited(pulls.target))
+    settled = pulls.settle(asked, session, emit)
+    items = pulls.rendered(settled, session)
+    if not force:
+        apply.refuse_managed_definitions(session, items)
+    return settled, items
+
+
+def _kind_context(pulls: _Pulls, asked: Asked, emit: Emit) -> str:
+    """Return the context of the kind cluster, made unless it is there; what is refused is so before it is made."""
+    from modelyard.cli import kind
+
+    if not kind.is_there():
+        pulls.settle(asked, None, discard)
+        kind.create(emit)
+    return kind.CONTEXT
+
+
+def _session_of_preview(pulls: _Pulls, kubeconfig: Path | None, context: str | None, name: str | None) -> Session:
+    """Open a session with the cluster that the install would act on; it makes none."""
+    from modelyard.cli.clusters import embedded_kubeconfig
+    from modelyard.cli.kind import CONTEXT
+    from modelyard.cluster import connect
+
+    if kubeconfig is None and context is None:
+        base = pulls.catalog.base(pulls.target)
+        if base == EMBEDDED:
+            kubeconfig = embedded_kubeconfig(name or DEFAULT_NAME)
+        elif base == KIND:
+            context = CONTEXT
+    return connect(kubeconfig, context)
+
+
+def _preview(pulls: _Pulls, asked: Asked, session: Session, emit: Emit, *, server: bool, force: bool) -> None:
+    from modelyard import apply
     from modelyard.cli.preview import show
 
-    session = open_session(kubeconfig, context, name)
-    settled = pulls.settle(asked, session, emit)
-    show(apply.preview(session, pulls.rendered(settled, session), server=server))
+    settled, items = _fitting(pulls, asked, session, emit, force=force)
+    show(apply.preview(session, items, server=server))
     tell_unchosen(session, settled, emit)
 
 

@@ -15,11 +15,11 @@ CREATE_SECONDS = 600
 ASK_SECONDS = 30
 
 
-def ensure_cluster(emit: Emit) -> str:
-    """Return the kubeconfig context of the kind cluster `modelyard`, created unless it is there.
+def is_there() -> bool:
+    """Tell whether there is a kind cluster `modelyard`.
 
     Raises:
-        HostError: kind or Docker is missing, or one of them fails.
+        HostError: kind or Docker is missing, or does not answer.
     """
     missing = [name for name in ("docker", "kind") if shutil.which(name) is None]
     if missing:
@@ -27,13 +27,15 @@ def ensure_cluster(emit: Emit) -> str:
     docker = _run(["docker", "info", "--format", "{{.ServerVersion}}"], ASK_SECONDS)
     if docker.returncode != 0:
         raise _lacking(f"docker does not answer ({_last(docker)})")
-    there = _run(["kind", "get", "clusters"], ASK_SECONDS).stdout.split()
-    if NAME not in there:
-        _create(emit)
-    return CONTEXT
+    return NAME in _run(["kind", "get", "clusters"], ASK_SECONDS).stdout.split()
 
 
-def _create(emit: Emit) -> None:
+def create(emit: Emit) -> None:
+    """Create the kind cluster `modelyard`, and its context in the kubeconfig.
+
+    Raises:
+        HostError: kind fails.
+    """
     began = time.monotonic()
     emit(StepStarted("kind", f"create kind cluster {NAME}"))
     done = _run(["kind", "create", "cluster", "--name", NAME, "--wait", "120s"], CREATE_SECONDS)
