@@ -62,7 +62,9 @@ def bring() -> Bring:
     """Bring a cluster up from the cached binaries; what a test leaves running ends with the run."""
     from modelyard.events import discard
     from modelyard.local.artifacts.cluster_set import cluster_binaries
+    from modelyard.local.artifacts.debian import ensure_host_packages
 
+    ensure_host_packages(discard)
     binaries, pause_image = cluster_binaries(cache_dir(), discard)
     return lambda spec, timeout=_PATIENCE: up(spec, binaries, pause_image, timeout=timeout)
 

@@ -128,6 +128,25 @@ def test_port_in_use_is_named(stopped: ClusterInfo, bring: Bring) -> None:
     assert "--port" in error.value.remedy
 
 
+def test_up_asks_once_which_packages_the_machine_has(own: Any, tmp_path: Path) -> None:
+    asked, name = tmp_path / "asked", own.name()
+    query = tmp_path / "dpkg-query"
+    query.write_text(f'#!/usr/bin/bash\necho >>{asked}\nPATH=${{PATH#*:}} exec dpkg-query "$@"\n')
+    query.chmod(0o755)
+    with socket.create_server(("127.0.0.1", 0)) as taken:  # so that nothing starts
+        port = str(taken.getsockname()[1])
+        done = subprocess.run(
+            [sys.executable, "-m", "modelyard", "local", "up", "--name", name, "--port", port],
+            env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}"},
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+    assert done.returncode == 11, done.stderr
+    assert f"127.0.0.1:{port}" in done.stderr
+    assert asked.read_text() == "\n"
+
+
 def test_second_command_at_the_same_time_is_refused(stopped: ClusterInfo, bring: Bring) -> None:
     with locked(layout(stopped.name).lock):
         for command in (lambda: bring(ClusterSpec(name=stopped.name)), lambda: down(stopped.name)):

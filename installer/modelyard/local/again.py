@@ -7,6 +7,7 @@ from pathlib import Path
 from modelyard.cluster import Session, connect
 from modelyard.events import Emit
 from modelyard.local.artifacts.cluster_set import cluster_binaries
+from modelyard.local.artifacts.debian import ensure_host_packages
 from modelyard.local.runtime import ClusterSpec, up
 from modelyard.local.runtime.bring_up import fit_host
 from modelyard.local.runtime.layout import layout
@@ -28,7 +29,8 @@ def reach_again(spec: ClusterSpec, cache: Path, emit: Emit) -> Session | None:
     if read_record(paths) is None:
         return None
     if running_supervisor(paths) is None:
+        ensure_host_packages(emit)
+        fit_host(spec.name, cache)  # before minutes of compiling
         binaries, pause_image = cluster_binaries(cache, emit)
-        fit_host(spec.name)
         up(spec, binaries, pause_image, emit)
     return connect(paths.kubeconfig)

@@ -24,15 +24,15 @@ _RUNTIME_PATHS: Mapping[str, str] = {
 def cluster_binaries(cache: Path, emit: Emit) -> tuple[Mapping[str, Path], Path]:
     """Return the path of each binary by name, and the pause image's archive; builds what is missing.
 
+    What building and running them need of the machine is there already (debian.ensure_host_packages).
+
     Args:
         cache: the cache folder.
         emit: receives a step for each thing that has to be built.
 
     Raises:
         BuildError: something cannot be built.
-        HostError: a Debian package cannot be installed.
     """
-    debian.ensure_host_packages(emit)
     queue = BuildQueue(find_go(cache), cache, emit)
     try:
         return request_set(queue)()
