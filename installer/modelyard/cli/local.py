@@ -131,10 +131,10 @@ def _down_one(name: str, *, delete: bool) -> None:
 @click.pass_context
 def status(context: click.Context, name: str, all_clusters: bool, output: str) -> None:
     """Show nodes and components; exit code 0 if all is well."""
-    from modelyard.local.runtime import status as read_status
-    from modelyard.local.runtime.layout import names
+    from modelyard.local.runtime.report import status as read_status
+    from modelyard.local.runtime.report import status_of_all
 
-    found = [read_status(each) for each in (names() if all_clusters else [name])]
+    found = status_of_all() if all_clusters else [read_status(name)]
     if output == "json":
         documents = [each.to_json() for each in found]
         click.echo(json.dumps({"clusters": documents} if all_clusters else documents[0], indent=2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 from modelyard.local.runtime.files import read_json, write_json
 from modelyard.local.runtime.layout import Layout
@@ -28,6 +28,17 @@ def read_record(layout: Layout) -> Record | None:
         return Record(**{key: int(str(raw[key])) for key in ("port", "nodes", "fake_nodes", "fake_gpus")})
     except (KeyError, ValueError):
         return None
+
+
+def damage_of(layout: Layout) -> str:
+    """Return why the cluster's record cannot be used; "" where it can, or where there is none."""
+    if not layout.record.is_file() or read_record(layout) is not None:
+        return ""
+    raw = read_json(layout.record)
+    if raw is None:
+        return f"{layout.record} is damaged: it holds no JSON object"
+    wrong = [each.name for each in fields(Record) if not isinstance(raw.get(each.name), int)]
+    return f"{layout.record} is damaged: {', '.join(wrong)} must be numbers"
 
 
 def write_record(layout: Layout, record: Record) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from modelyard.errors import LocalClusterError
+from modelyard.errors import LocalClusterError, ModelyardError
 from modelyard.local.runtime.api import Api
 from modelyard.local.runtime.files import read_json
 from modelyard.local.runtime.layout import Layout, layout, names
 from modelyard.local.runtime.procfs import ProcessId, pids_inside, resident_bytes
 from modelyard.local.runtime.readiness import apiserver_ready, node_states
-from modelyard.local.runtime.record import Record, read_record, running_supervisor
+from modelyard.local.runtime.record import damage_of, read_record, running_supervisor
 from modelyard.local.runtime.spec import check_name
 
 API_VERSION = "modelyard.dev/local-status/v1"
@@ -61,7 +61,7 @@ class ClusterStatus:
         running: whether its supervisor lives.
         ready: whether the apiserver answers and every component and node is well.
         reason: the first thing that is wrong, or "".
-        port: the apiserver's port on 127.0.0.1.
+        port: the apiserver's port on 127.0.0.1; 0 where it is not known.
         kubeconfig: path of its kubeconfig.
         supervisor_pid: pid on the host, None where it does not run.
         supervisor_rss_bytes: its resident memory.
@@ -111,31 +111,43 @@ class ClusterStatus:
         }
 
 
+def status_of_all() -> list[ClusterStatus]:
+    """Return the state of every cluster; one that cannot be told is not ready, with the cause."""
+    return [_status_or_trouble(name) for name in names()]
+
+
+def _status_or_trouble(name: str) -> ClusterStatus:
+    try:
+        return status(name)
+    except ModelyardError as error:  # the others are shown all the same
+        return _down(layout(name), 0, error.cause)
+
+
 def status(name: str) -> ClusterStatus:
-    """Return the state of the cluster `name`.
+    """Return the state of the cluster `name`; one whose record is damaged is not ready.
 
     Raises:
         LocalClusterError: there is no such cluster.
     """
     where = layout(check_name(name))
-    record = read_record(where)
-    if record is None:
+    record, damage = read_record(where), damage_of(where)
+    if record is None and not damage:
         known = ", ".join(names())
         cause = "there is no such cluster" + (f"; there are: {known}" if known else "")
         raise LocalClusterError(f"cluster {name}", cause, f"modelyard local up --name {name}")
-    process = running_supervisor(where)
+    process, port = running_supervisor(where), record.port if record else 0
     if process is None:
-        return _down(where, record)
-    return _running(where, record, process)
+        return _down(where, port, damage or "the cluster is down")
+    return _running(where, port, process, damage)
 
 
-def _down(where: Layout, record: Record) -> ClusterStatus:
+def _down(where: Layout, port: int, reason: str) -> ClusterStatus:
     return ClusterStatus(
         name=where.name,
         running=False,
         ready=False,
-        reason="the cluster is down",
-        port=record.port,
+        reason=reason,
+        port=port,
         kubeconfig=str(where.kubeconfig),
         supervisor_pid=None,
         supervisor_rss_bytes=0,
@@ -144,16 +156,16 @@ def _down(where: Layout, record: Record) -> ClusterStatus:
     )
 
 
-def _running(where: Layout, record: Record, process: ProcessId) -> ClusterStatus:
+def _running(where: Layout, port: int, process: ProcessId, damage: str) -> ClusterStatus:
     components = _components(where, process)
     nodes, trouble = _nodes(where)
-    wrong = trouble or _first_wrong(components, nodes)
+    wrong = damage or trouble or _first_wrong(components, nodes)
     return ClusterStatus(
         name=where.name,
         running=True,
         ready=not wrong,
         reason=wrong,
-        port=record.port,
+        port=port,
         kubeconfig=str(where.kubeconfig),
         supervisor_pid=process.pid,
         supervisor_rss_bytes=resident_bytes(process.pid),
