@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from docs.generators.markdown import code, page, table
+from docs.generators.proof import WORDS, proof_on
+from docs.generators.requirements import REQUIREMENTS, SOURCE, VERSION, Requirement
 from modelyard.catalog import Catalog, Component, load
 
 
 def render(root: Path) -> str:
     """Return the page about every component below `root`, in the order of the requires graph."""
     catalog = load(root)
-    rows = [_row(catalog, catalog.component(name)) for name in catalog.select(sorted(catalog.components))]
+    components = [catalog.component(name) for name in catalog.select(sorted(catalog.components))]
     return page(
         "Components",
         "In the order in which they are installed: each comes after what it requires, and those that do not depend "
-        "on each other go in parallel.",
-        table(("component", "version", "what it is for", "requires", "namespace"), rows),
-        "Which target has which: [targets](targets.md).",
+        "on each other go in parallel. [Why these](../explanation/upstreams.md); which target has which: "
+        "[targets](targets.md).",
+        table(
+            ("component", "version", "licence", "what it is for", "requires", "namespace"),
+            [_row(catalog, each) for each in components],
+        ),
+        *_costs(components),
+        *_proofs(catalog, components),
+        *_requirements(components),
     )
 
 
@@ -26,7 +35,56 @@ def _row(catalog: Catalog, component: Component) -> tuple[str, ...]:
     return (
         f"[{component.name}](../../{folder})",
         catalog.version(component.name),
+        component.licence,
         component.summary,
         ", ".join(component.requires),
         code(component.namespace or ""),
     )
+
+
+def _costs(components: Sequence[Component]) -> tuple[str, ...]:
+    measured = [(each.name, each.cost) for each in components if each.cost is not None]
+    rows = [(name, f"{cost.cpu} m", f"{cost.memory} MiB") for name, cost in measured]
+    cpu, memory = sum(cost.cpu for _, cost in measured), sum(cost.memory for _, cost in measured)
+    return (
+        "## Cost at rest",
+        "What all pods of a component use on `local` while nothing is queued, trained or served: measured there, not "
+        "what they request. One that is not here has no pods, or was never run here.",
+        table(("component", "CPU", "memory"), [*rows, ("**all**", f"{cpu} m", f"{memory} MiB")] if rows else []),
+    )
+
+
+def _proofs(catalog: Catalog, components: Sequence[Component]) -> tuple[str, ...]:
+    targets = sorted(catalog.targets)
+    rows = [(each.name, *(_proof(catalog, target, each.name) for target in targets)) for each in components]
+    return (
+        "## Where proved",
+        "*real*: [conformance](../../conformance/README.md) runs it on `local`, with real pods. *simulated*: it runs "
+        "there, and what it acts on (nodes, devices) is simulated. *dry-run only*: a real apiserver took every object "
+        "of it, and no pod ran. An empty field: the target does not have it.",
+        table(("component", *targets), rows),
+        "\n".join(f"- {each.name}: {each.proofNote}" for each in components if each.proofNote),
+    )
+
+
+def _proof(catalog: Catalog, target: str, component: str) -> str:
+    proof = proof_on(catalog, target, component)
+    return WORDS[proof] if proof is not None else ""
+
+
+def _requirements(components: Sequence[Component]) -> tuple[str, ...]:
+    return (
+        "## Requirements",
+        f"Which components serve which requirement of the [Kubernetes AI conformance checklist]({SOURCE}) of "
+        f"Kubernetes {VERSION}. That a component serves one does not say that a cluster fulfils it: that is for the "
+        "cluster's own evidence. The titles are in our words.",
+        table(
+            ("requirement", "level", "what it asks for", "served by"),
+            [_requirement(each, components) for each in REQUIREMENTS],
+        ),
+    )
+
+
+def _requirement(requirement: Requirement, components: Sequence[Component]) -> tuple[str, ...]:
+    serving = [each.name for each in components if requirement.id in each.requirements]
+    return code(requirement.id), requirement.level, requirement.title, ", ".join(serving) or "nothing yet"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from docs.generators.markdown import code, page, table
+from docs.generators.proof import summary
 from modelyard.catalog import Basis, Catalog, Target, load
 
 _BASIS = {Basis.DOCUMENT: "read", Basis.UNVERIFIED: "**not verified**"}
@@ -23,14 +24,19 @@ def render(root: Path) -> str:
         "beside it (some in a copy, an excerpt or another project's page that quotes it), or is *not verified*: "
         "written from experience, to be checked on a real cluster. That the objects are well formed and fit together "
         "is tested for all of them (tests/manifests).",
-        table(("target", "what it is for", "components", "left out"), [_row(catalog, each) for each in targets]),
+        table(("target", "what it is for", "components proved", "left out"), [_row(catalog, each) for each in targets]),
+        "Component by component: [where proved](components.md#where-proved).",
         *(_section(target) for target in targets),
     )
 
 
 def _row(catalog: Catalog, target: Target) -> tuple[str, ...]:
-    names = sorted({name for profile in target.profiles for name in catalog.profile(target.name, profile)})
-    return f"[{target.name}](#{target.name})", target.summary, str(len(names)), ", ".join(target.leavesOut)
+    return (
+        f"[{target.name}](#{target.name})",
+        target.summary,
+        summary(catalog, target.name),
+        ", ".join(target.leavesOut),
+    )
 
 
 def _section(target: Target) -> str:
