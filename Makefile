@@ -8,7 +8,7 @@ CACHE := $(or $(MODELYARD_CACHE_DIR),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/mode
 BIN := .venv/bin
 NAME ?= modelyard
 
-.PHONY: help install test test-fast test-full lint bench bench-cold golden docs lock clean
+.PHONY: help install test test-fast test-full lint bench bench-cold golden costs docs lock clean
 
 help: ## List these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -39,6 +39,9 @@ bench-cold: .venv/.ready ## From empty caches to the smoke job's result
 
 golden: .venv/.ready ## Write the targets' summaries in tests/manifests/golden anew
 	@MODELYARD_WRITE_GOLDEN=1 $(BIN)/pytest -q tests/manifests/test_golden.py
+
+costs: .venv/.ready ## Measure what components use at rest on the embedded cluster NAME, and write it into component.yaml
+	@$(BIN)/python -m benchmarks.costs --name $(NAME) --write
 
 docs: .venv/.ready ## Generate docs/reference from the code
 	@$(BIN)/python -m docs.generate
