@@ -48,7 +48,7 @@ class Model(BaseModel):
 
 
 class GoBuild(Model):
-    """An image made of one static Go binary."""
+    """An image made of static Go binaries, one of which it starts."""
 
     kind: Literal["go"] = Field(description="built from a Go main package")
     module: Name = Field(description="folder of installer/modelyard/local/modules with go.mod and go.sum")
@@ -56,6 +56,15 @@ class GoBuild(Model):
     entrypoint: str = Field(description="path of the binary in the image", pattern=r"^/")
     ldflags: dict[str, str] = Field(default={}, description="linker variables (-X name=value)")
     user: str = Field(default="65532:65532", description="uid:gid of the image, numeric for runAsNonRoot")
+    binaries: dict[str, str] = Field(
+        default={}, description="further binaries: path in the image -> main package, of the same module and ldflags"
+    )
+    files: dict[str, str] = Field(
+        default={}, description="upstream's own files: path in the image -> path in the main package's Go module"
+    )
+    shell: bool = Field(
+        default=False, description="with Debian's static busybox as /bin/sh and its commands, for upstream's scripts"
+    )
 
 
 class PythonBuild(Model):

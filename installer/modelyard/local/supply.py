@@ -92,4 +92,8 @@ def _ask_one(queue: BuildQueue, image: Image, after: Sequence[Future[Path]] = ()
     assert isinstance(image.build, GoBuild)  # _built leaves no image without a build
     build = image.build
     binary = GoBinary(image.name.rpartition("/")[2], build.module, build.package, build.ldflags)
-    return queue.image(GoImage(image_name(image), binary, build.entrypoint, build.user))
+    more = {
+        path: GoBinary(path.rpartition("/")[2], build.module, package, build.ldflags)
+        for path, package in build.binaries.items()
+    }
+    return queue.image(GoImage(image_name(image), binary, build.entrypoint, build.user, more, build.files, build.shell))

@@ -73,6 +73,9 @@ CONTROL_PLANE: tuple[GoBinary, ...] = (
     _cni("main", "loopback"),
     _cni("ipam", "host-local"),
     _cni("meta", "portmap"),
+    # For pods with more than one NIC. A module of their own: a new line in shared/go.mod compiles all of it anew.
+    GoBinary("macvlan", "cni", "github.com/containernetworking/plugins/plugins/main/macvlan"),
+    GoBinary("static", "cni", "github.com/containernetworking/plugins/plugins/ipam/static"),
     GoBinary("coredns", "shared", "github.com/coredns/coredns"),
     _kubernetes("kubectl"),
     GoBinary("kwok", "shared", "sigs.k8s.io/kwok/cmd/kwok", {"sigs.k8s.io/kwok/pkg/consts.Version": "v0.6.1"}),
@@ -125,6 +128,22 @@ def build_binary(binary: GoBinary, toolchain: GoToolchain, store: Store, childre
 def is_built(binary: GoBinary, toolchain: GoToolchain, store: Store) -> bool:
     """Tell whether `build_binary` would return at once."""
     return store.has("binary", binary.key(toolchain.version))
+
+
+def module_folder(binary: GoBinary, toolchain: GoToolchain) -> Path:
+    """Return the folder of the Go module that has `binary`'s package, with all of upstream's files.
+
+    Raises:
+        BuildError: the module cannot be had.
+    """
+    done = Children().run(
+        [toolchain.go, "list", "-mod=readonly", "-f", "{{.Module.Dir}}", binary.package],
+        cwd=MODULES / binary.module,
+        env=toolchain.environment(),
+    )
+    if done.returncode != 0:
+        raise _explain(binary, done.stderr)
+    return Path(done.stdout.strip())
 
 
 def _compile(binary: GoBinary, toolchain: GoToolchain, target: Path, children: Children) -> None:

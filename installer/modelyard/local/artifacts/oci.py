@@ -102,15 +102,18 @@ def manifest_digest(archive: Path) -> str:
         return str(json.load(index)["manifests"][0]["digest"])
 
 
-def write_binary_layer(out: Path, files: Mapping[str, Path]) -> None:
+def write_binary_layer(out: Path, files: Mapping[str, Path], links: Mapping[str, str] | None = None) -> None:
     """Write a layer tar that holds executables and the few folders that any process expects.
 
     Args:
         out: the tar to write.
         files: path in the image -> file on this machine.
+        links: path in the image -> what the symbolic link there says.
     """
+    links = links or {}
     with tarfile.open(out, "w") as layer:
-        folders = {"etc", "tmp"} | {str(p) for name in files for p in Path(name.lstrip("/")).parents if str(p) != "."}
+        paths = [Path(name.lstrip("/")) for name in [*files, *links]]
+        folders = {"etc", "tmp"} | {str(parent) for path in paths for parent in path.parents if str(parent) != "."}
         for folder in sorted(folders):
             entry = _entry(folder, 0, mode=0o1777 if folder == "tmp" else 0o755)
             entry.type = tarfile.DIRTYPE
@@ -120,6 +123,10 @@ def write_binary_layer(out: Path, files: Mapping[str, Path]) -> None:
         for name, path in sorted(files.items()):
             with path.open("rb") as stream:
                 layer.addfile(_entry(name.lstrip("/"), path.stat().st_size, mode=0o755), stream)
+        for name, target in sorted(links.items()):
+            link = _entry(name.lstrip("/"), 0, mode=0o777)
+            link.type, link.linkname = tarfile.SYMTYPE, target
+            layer.addfile(link)
 
 
 def _entry(name: str, size: int, *, mode: int = 0o644) -> tarfile.TarInfo:

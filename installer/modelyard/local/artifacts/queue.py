@@ -59,14 +59,14 @@ class BuildQueue:
         return self._request(key, self._compile, work)
 
     def image(self, image: GoImage) -> Future[Path]:
-        """Ask for an image of a binary; the binary is asked for with it."""
-        compiled = self.binary(image.binary)
-        version = self.toolchain.version
-        return self._request(
-            image.key(version),
-            self._pack,
-            lambda: build_go_image(image, compiled.result(), version, self.store),
-        )
+        """Ask for an image of binaries; the binaries are asked for with it."""
+        compiled = {path: self.binary(binary) for path, binary in image.binaries.items()}
+
+        def pack() -> Path:
+            files = {path: future.result() for path, future in compiled.items()}
+            return build_go_image(image, files, self.toolchain, self.store)
+
+        return self._request(image.key(self.toolchain.version), self._pack, pack)
 
     def python_image(self, recipe: str, *, after: Sequence[Future[Path]] = ()) -> Future[Path]:
         """Ask for a Python image by its recipe's name.
