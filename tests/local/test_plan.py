@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from modelyard.errors import LocalClusterError
 from modelyard.local.runtime.addresses import node_addresses
 from modelyard.local.runtime.layout import Layout
+from modelyard.local.runtime.nics import LABEL_MBIT, LABEL_NICS, node_labels
 from modelyard.local.runtime.node_components import CNI_PLUGINS, NODE_BINARIES, reserve_per_node
 from modelyard.local.runtime.plan import CLUSTER, Plan, from_json, to_json
 from modelyard.local.runtime.planning import make_plan
@@ -28,7 +29,7 @@ def plan(tmp_path: Path, **shape: int) -> Plan:
     return make_plan(ClusterSpec(name="dev", **shape), Layout(tmp_path / "dev"), BINARIES, PAUSE)
 
 
-@pytest.mark.parametrize("shape", [{}, {"nodes": 3}, {"fake_nodes": 2, "fake_gpus": 8}])
+@pytest.mark.parametrize("shape", [{}, {"nodes": 3}, {"fake_nodes": 2, "fake_gpus": 8}, {"nodes": 2, "nics": 2}])
 def test_plan_survives_the_way_to_the_supervisor(tmp_path: Path, shape: dict[str, int]) -> None:
     made = plan(tmp_path, **shape)
     assert from_json(to_json(made)) == made
@@ -51,6 +52,40 @@ def test_every_component_waits_only_for_what_there_is(tmp_path: Path) -> None:
 def test_kwok_runs_only_where_there_are_fake_nodes(tmp_path: Path) -> None:
     assert "kwok" not in {component.name for component in plan(tmp_path).components}
     assert "kwok" in {component.name for component in plan(tmp_path, fake_nodes=1).components}
+
+
+def test_every_nic_has_a_switch_of_its_own_and_is_shaped_at_both_ends(tmp_path: Path) -> None:
+    made = plan(tmp_path, nodes=2, nics=2, nic_mbit=400)
+    assert "link add port2-1 mtu 9000 type veth peer name net1 mtu 9000 netns {pid:node-2}" in made.links
+    assert "link set port2-1 master switch1 up" in made.links
+    assert "link set port1-2 master switch2 up" in made.links
+    at_the_switches = {line.split()[3] for line in made.shapes}
+    assert at_the_switches == {"port1-1", "port1-2", "port2-1", "port2-2", "veth1", "veth2"}
+    for node in made.nodes:
+        assert {line.split()[3] for line in node.shapes} == {"eth0", "net1", "net2"}
+        assert all(" rate 400mbit " in line for line in node.shapes)
+        assert {"link set net1 up", "link set net2 up"} <= set(node.setup)
+
+
+def test_without_nics_no_link_is_shaped(tmp_path: Path) -> None:
+    made = plan(tmp_path, nodes=2)
+    assert made.shapes == []
+    assert all(node.shapes == [] for node in made.nodes)
+    assert not any("switch" in line for line in made.links)
+
+
+def test_labels_say_which_nics_a_node_has() -> None:
+    [node] = node_addresses(1)
+    assert node_labels(node, 2, 400)["metadata"] == {"name": "node-1", "labels": {LABEL_NICS: "2", LABEL_MBIT: "400"}}
+    assert node_labels(node, 0, 400)["metadata"] == {"name": "node-1", "labels": {}}
+
+
+@given(nodes=st.integers(1, 32), nics=st.integers(1, 8))
+def test_every_link_has_a_name_of_its_own_that_the_kernel_takes(nodes: int, nics: int) -> None:
+    made = node_addresses(nodes)
+    links = [node.veth for node in made] + [node.nic_port(nic) for node in made for nic in range(1, nics + 1)]
+    assert len(set(links)) == len(links)
+    assert all(len(link) < 16 for link in links)  # IFNAMSIZ
 
 
 def test_everything_written_is_below_the_cluster_folder(tmp_path: Path) -> None:
@@ -102,7 +137,14 @@ def test_names_that_cannot_be_a_folder_and_a_context_are_refused(name: str) -> N
 
 @pytest.mark.parametrize(
     ("shape", "what"),
-    [({"nodes": 0}, "nodes"), ({"nodes": 33}, "nodes"), ({"fake_nodes": -1}, "fake nodes"), ({"port": 70000}, "port")],
+    [
+        ({"nodes": 0}, "nodes"),
+        ({"nodes": 33}, "nodes"),
+        ({"fake_nodes": -1}, "fake nodes"),
+        ({"port": 70000}, "port"),
+        ({"nics": 9}, "NICs"),
+        ({"nic_mbit": 9}, "Mbit/s of a NIC"),
+    ],
 )
 def test_numbers_out_of_range_are_named(shape: dict[str, int], what: str) -> None:
     with pytest.raises(LocalClusterError, match=f"{what}: -?[0-9]+ is not between"):

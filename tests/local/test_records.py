@@ -21,10 +21,12 @@ from modelyard.local.runtime.procfs import ProcessId, identify, is_alive
 from modelyard.local.runtime.record import (
     Record,
     read_record,
+    record_of,
     running_supervisor,
     write_record,
     write_supervisor,
 )
+from modelyard.local.runtime.spec import ClusterSpec
 
 
 @pytest.fixture
@@ -39,9 +41,19 @@ def me() -> ProcessId:
 
 
 def test_record_is_read_as_written(where: Layout) -> None:
-    record = Record(port=16443, nodes=2, fake_nodes=8, fake_gpus=4)
+    record = Record(port=16443, nodes=2, fake_nodes=8, fake_gpus=4, nics=2, nic_mbit=400)
     write_record(where, record)
     assert read_record(where) == record
+
+
+def test_record_of_before_there_were_nics_has_none(where: Layout) -> None:
+    where.record.write_text('{"port": 16443, "nodes": 2, "fake_nodes": 0, "fake_gpus": 0}')
+    assert read_record(where) == Record(port=16443, nodes=2, fake_nodes=0, fake_gpus=0, nics=0)
+
+
+def test_rate_of_no_nic_makes_no_other_shape() -> None:
+    assert record_of(ClusterSpec(nic_mbit=400), 1) == record_of(ClusterSpec(), 1)
+    assert record_of(ClusterSpec(nics=1, nic_mbit=400), 1) != record_of(ClusterSpec(nics=1), 1)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"port": 1}', '{"port": "x", "nodes": 1}'])

@@ -40,6 +40,8 @@ def local() -> None:
 @click.option("--nodes", type=int, default=None, help="Number of nodes [as before, else 1].")
 @click.option("--fake-nodes", type=int, default=None, help="Number of simulated nodes (kwok) [as before, else 0].")
 @click.option("--fake-gpus", type=int, default=None, help="GPUs of each simulated node [as before, else 0].")
+@click.option("--nics", type=int, default=None, help="NICs of each node beside the pod network's [as before, else 0].")
+@click.option("--nic-mbit", type=int, default=None, help="Rate of each NIC in Mbit/s [as before, else 1000].")
 @click.option("--port", type=int, default=None, help="Port on 127.0.0.1 [as before, else a free one].")
 @timeout_option("2m")
 @cache_option
@@ -52,6 +54,8 @@ def up(
     nodes: int | None,
     fake_nodes: int | None,
     fake_gpus: int | None,
+    nics: int | None,
+    nic_mbit: int | None,
     port: int | None,
     timeout: float,
     cache_dir: Path | None,
@@ -66,7 +70,16 @@ def up(
     from modelyard.local.runtime.remembered import spec_like_before
     from modelyard.paths import cache_dir as default_cache
 
-    spec = spec_like_before(name, nodes=nodes, fake_nodes=fake_nodes, fake_gpus=fake_gpus, port=port, fsync=fsync)
+    spec = spec_like_before(
+        name,
+        nodes=nodes,
+        fake_nodes=fake_nodes,
+        fake_gpus=fake_gpus,
+        nics=nics,
+        nic_mbit=nic_mbit,
+        port=port,
+        fsync=fsync,
+    )
     started = time.monotonic()
     with printing() as emit:
         ensure_host_packages(emit)
@@ -221,6 +234,8 @@ def _status_text(status: ClusterStatus) -> str:
     for node in status.nodes:
         kind = " (simulated)" if node.simulated else ""
         lines.append(f"  node {node.name}{kind}: " + ("Ready" if node.ready else node.reason))
+        own = [f"{nic.name} {'up' if nic.up else nic.reason}" for nic in status.nics if nic.node == node.name]
+        lines += [f"    NICs: {', '.join(own)}"] if own else []
     width = max((len(part.name) for part in status.components), default=0)
     for part in status.components:
         text = f"  {part.name:<{width}}  {part.state:<8}  pid {part.pid or '-':<8} {part.rss_bytes >> 20:>5} MiB"

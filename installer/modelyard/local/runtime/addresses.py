@@ -46,6 +46,20 @@ class NodeAddress:
         """The bridge's end of the node's link."""
         return f"veth{self.index}"
 
+    def nic_port(self, nic: int) -> str:
+        """The switch's end of the node's NIC number `nic` (from 1): what a cable is plugged into."""
+        return f"port{self.index}-{nic}"
+
+
+def nic_name(nic: int) -> str:
+    """Return what every node calls its NIC number `nic` (from 1)."""
+    return f"net{nic}"
+
+
+def nic_switch(nic: int) -> str:
+    """Return the bridge that connects the NICs number `nic` of all nodes, and nothing else."""
+    return f"switch{nic}"
+
 
 def node_addresses(count: int) -> list[NodeAddress]:
     """Return the addresses of `count` nodes."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from modelyard.errors import HostError, LocalClusterError
 from modelyard.events import Emit, StepProgress, discard
-from modelyard.local.runtime import dns, fake_nodes, identities, node_components, node_root
+from modelyard.local.runtime import dns, fake_nodes, identities, nics, node_components, node_root
 from modelyard.local.runtime.addresses import NodeAddress, node_addresses
 from modelyard.local.runtime.api import Api
 from modelyard.local.runtime.bring_down import stop_supervisor
@@ -29,7 +29,7 @@ from modelyard.local.runtime.ports import listen
 from modelyard.local.runtime.preflight import require
 from modelyard.local.runtime.procfs import ProcessId
 from modelyard.local.runtime.readiness import Waiting, apiserver_ready, nodes_ready, service_account_ready
-from modelyard.local.runtime.record import Record, read_record, running_supervisor, write_record
+from modelyard.local.runtime.record import Record, read_record, record_of, running_supervisor, write_record
 from modelyard.local.runtime.spec import ClusterInfo, ClusterSpec
 from modelyard.steps import step
 
@@ -132,7 +132,7 @@ def _prepare(
     for folder in (where.binaries, where.pki, where.config, where.logs, where.nodes):
         make_private_dir(folder)
     begin_etcd(where)
-    write_record(where, Record(port, spec.nodes, spec.fake_nodes, spec.fake_gpus))
+    write_record(where, record_of(spec, port))
     where.health.unlink(missing_ok=True)
     identities.make_identities(where, nodes, port)
     write_private(where.config / "Corefile", dns.corefile(where))
@@ -180,6 +180,9 @@ def _make_ready(where: Layout, spec: ClusterSpec, nodes: list[NodeAddress], wait
     expected = [node.name for node in nodes]
     expected += [fake_nodes.name(index) for index in range(1, spec.fake_nodes + 1)]
     waiting.until("nodes", lambda: nodes_ready(api, expected, since=since))
+    for node in nodes:  # applied to nodes that are there: it would make those that are not
+        path = f"/api/v1/nodes/{node.name}"
+        waiting.until(path, _applied(api, path, nics.node_labels(node, spec.nics, spec.nic_mbit)))
     waiting.until("service account default/default", lambda: service_account_ready(api))
     api.close()
 
@@ -214,7 +217,7 @@ def _already_up(where: Layout, spec: ClusterSpec, process: ProcessId, emit: Emit
             f"its supervisor runs (pid {process.pid}), but {where.record} cannot be read",
             f"modelyard local down --name {spec.name}",
         )
-    asked = Record(spec.port or record.port, spec.nodes, spec.fake_nodes, spec.fake_gpus)
+    asked = record_of(spec, spec.port or record.port)
     if asked != record:
         raise LocalClusterError(
             f"cluster {spec.name}",
@@ -227,7 +230,8 @@ def _already_up(where: Layout, spec: ClusterSpec, process: ProcessId, emit: Emit
 
 
 def _shape(record: Record) -> str:
-    return f"port {record.port}, {record.nodes} nodes, {record.fake_nodes} fake nodes with {record.fake_gpus} GPUs"
+    nodes = f"{record.nodes} nodes" + (f" with {record.nics} NICs of {record.nic_mbit} Mbit/s" if record.nics else "")
+    return f"port {record.port}, {nodes}, {record.fake_nodes} fake nodes with {record.fake_gpus} GPUs"
 
 
 def _port(where: Layout, spec: ClusterSpec) -> tuple[socket.socket, int]:

@@ -41,20 +41,20 @@ def node_setup(node: NodeAddress, nodes: Sequence[NodeAddress]) -> list[str]:
     return lines
 
 
-def run_batch(lines: Sequence[str], *, prefix: Sequence[str] = ()) -> None:
-    """Run `ip -batch` with `lines`, behind the command `prefix` (nsenter).
+def run_batch(lines: Sequence[str], *, tool: str = "ip", prefix: Sequence[str] = ()) -> None:
+    """Run `ip -batch` or `tc -batch` with `lines`, behind the command `prefix` (nsenter).
 
     Raises:
-        RuntimeError: ip refused a line; the error holds what it said.
+        RuntimeError: the tool refused a line; the error holds what it said.
     """
     if not lines:
         return
-    ip = shutil.which("ip") or "/usr/sbin/ip"
+    program = shutil.which(tool) or f"/usr/sbin/{tool}"
     done = subprocess.run(
-        [*prefix, ip, "-batch", "-"], input="\n".join(lines), text=True, capture_output=True, check=False
+        [*prefix, program, "-batch", "-"], input="\n".join(lines), text=True, capture_output=True, check=False
     )
     if done.returncode != 0:
-        raise RuntimeError(f"ip -batch: {done.stderr.strip()}")
+        raise RuntimeError(f"{tool} -batch: {done.stderr.strip()}")
 
 
 def forward_packets() -> None:

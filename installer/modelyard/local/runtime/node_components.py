@@ -17,7 +17,7 @@ PAUSE = "registry.k8s.io/pause:3.10.1"
 NODE_BINARIES = (
     "kubelet", "kube-proxy", "containerd", "containerd-shim-runc-v2", "ctr", "runc", "kubectl",
 )  # fmt: skip
-CNI_PLUGINS = ("bridge", "host-local", "loopback", "portmap")
+CNI_PLUGINS = ("bridge", "host-local", "loopback", "macvlan", "portmap", "static")
 _PATH = f"{BIN}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _ENV = {"PATH": _PATH, "HOME": "/root", "LANG": "C.UTF-8"}
 

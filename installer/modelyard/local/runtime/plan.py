@@ -59,7 +59,8 @@ class NodePlan:
         root: folder that becomes its root.
         binds: host path to path in the root, read-only binds.
         cgroup: its cgroup, relative to each hierarchy.
-        setup: `ip -batch` lines to run in its network namespace once its link is there.
+        setup: `ip -batch` lines to run in its network namespace once its links are there.
+        shapes: `tc -batch` lines to run there afterwards.
     """
 
     name: str
@@ -67,6 +68,7 @@ class NodePlan:
     binds: dict[str, str]
     cgroup: str
     setup: list[str]
+    shapes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ class Plan:
         logs: folder of one log a component.
         links: `ip -batch` lines for the cluster's namespace; "{pid:NODE}" stands for a node's process.
         routes: `ip -batch` lines for the cluster's namespace after the nodes have their addresses.
+        shapes: `tc -batch` lines for the cluster's namespace.
         upstream: HOST:PORT that connections to the inherited socket are forwarded to.
         nodes: the nodes.
         components: in the order in which they are started; they are stopped in the opposite one.
@@ -89,6 +92,7 @@ class Plan:
     logs: str
     links: list[str]
     routes: list[str]
+    shapes: list[str]
     upstream: str
     nodes: list[NodePlan]
     components: list[Component]

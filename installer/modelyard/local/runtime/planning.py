@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from modelyard.local.runtime import control_plane, dns, fake_nodes, network, node_components
+from modelyard.local.runtime import control_plane, dns, fake_nodes, network, nics, node_components
 from modelyard.local.runtime.addresses import node_addresses
 from modelyard.local.runtime.layout import Layout
 from modelyard.local.runtime.plan import Component, NodePlan, Plan
@@ -29,8 +29,9 @@ def make_plan(spec: ClusterSpec, layout: Layout, binaries: Mapping[str, Path], p
         cgroup=layout.cgroup,
         health=str(layout.health),
         logs=str(layout.logs),
-        links=network.cluster_links(addresses),
+        links=network.cluster_links(addresses) + nics.switches(addresses, spec.nics),
         routes=network.cluster_routes(addresses),
+        shapes=nics.cluster_shapes(addresses, spec.nics, spec.nic_mbit),
         upstream=control_plane.API_ADDRESS,
         nodes=[
             NodePlan(
@@ -38,7 +39,8 @@ def make_plan(spec: ClusterSpec, layout: Layout, binaries: Mapping[str, Path], p
                 root=str(layout.node_root(address.name)),
                 binds=node_components.binds(binaries),
                 cgroup=node_cgroup(layout, address.name),
-                setup=network.node_setup(address, addresses),
+                setup=network.node_setup(address, addresses) + nics.node_setup(spec.nics),
+                shapes=nics.node_shapes(spec.nics, spec.nic_mbit),
             )
             for address in addresses
         ],

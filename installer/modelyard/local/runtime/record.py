@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from modelyard.local.runtime.files import read_json, write_json
 from modelyard.local.runtime.layout import Layout
 from modelyard.local.runtime.procfs import ProcessId, is_alive
+from modelyard.local.runtime.spec import NIC_MBIT, ClusterSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,14 @@ class Record:
     nodes: int
     fake_nodes: int
     fake_gpus: int
+    nics: int = 0
+    nic_mbit: int = NIC_MBIT
+
+
+def record_of(spec: ClusterSpec, port: int) -> Record:
+    """Return the record of the cluster `spec` on a port of 127.0.0.1."""
+    rate = spec.nic_mbit if spec.nics else NIC_MBIT  # without NICs it means nothing, so it makes no difference
+    return Record(port, spec.nodes, spec.fake_nodes, spec.fake_gpus, spec.nics, rate)
 
 
 def read_record(layout: Layout) -> Record | None:
@@ -25,7 +34,10 @@ def read_record(layout: Layout) -> Record | None:
     if raw is None:
         return None
     try:
-        return Record(**{key: int(str(raw[key])) for key in ("port", "nodes", "fake_nodes", "fake_gpus")})
+        always = {key: int(str(raw[key])) for key in ("port", "nodes", "fake_nodes", "fake_gpus")}
+        # Clusters of before there were NICs have none.
+        since = {key: int(str(raw[key])) for key in ("nics", "nic_mbit") if key in raw}
+        return Record(**always, **since)
     except (KeyError, ValueError):
         return None
 
@@ -37,7 +49,7 @@ def damage_of(layout: Layout) -> str:
     raw = read_json(layout.record)
     if raw is None:
         return f"{layout.record} is damaged: it holds no JSON object"
-    wrong = [each.name for each in fields(Record) if not isinstance(raw.get(each.name), int)]
+    wrong = [each.name for each in fields(Record) if not isinstance(raw.get(each.name, each.default), int)]
     return f"{layout.record} is damaged: {', '.join(wrong)} must be numbers"
 
 

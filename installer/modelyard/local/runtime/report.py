@@ -9,9 +9,10 @@ from modelyard.errors import LocalClusterError, ModelyardError
 from modelyard.local.runtime.api import Api
 from modelyard.local.runtime.files import read_json
 from modelyard.local.runtime.layout import Layout, layout, names
+from modelyard.local.runtime.nic_health import NicHealth, nic_health
 from modelyard.local.runtime.procfs import ProcessId, pids_inside, resident_bytes
 from modelyard.local.runtime.readiness import apiserver_ready, node_states
-from modelyard.local.runtime.record import damage_of, read_record, running_supervisor
+from modelyard.local.runtime.record import Record, damage_of, read_record, running_supervisor
 from modelyard.local.runtime.spec import check_name
 
 API_VERSION = "modelyard.dev/local-status/v1"
@@ -59,7 +60,7 @@ class ClusterStatus:
     Args:
         name: the cluster's.
         running: whether its supervisor lives.
-        ready: whether the apiserver answers and every component and node is well.
+        ready: whether the apiserver answers and every component, node and NIC is well.
         reason: the first thing that is wrong, or "".
         port: the apiserver's port on 127.0.0.1; 0 where it is not known.
         kubeconfig: path of its kubeconfig.
@@ -67,6 +68,7 @@ class ClusterStatus:
         supervisor_rss_bytes: its resident memory.
         nodes: its nodes.
         components: its components.
+        nics: the NICs of its nodes beside the pod network's.
     """
 
     name: str
@@ -79,6 +81,7 @@ class ClusterStatus:
     supervisor_rss_bytes: int
     nodes: tuple[NodeHealth, ...]
     components: tuple[ComponentHealth, ...]
+    nics: tuple[NicHealth, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """Return the versioned document of `status -o json`."""
@@ -95,6 +98,7 @@ class ClusterStatus:
                 {"name": node.name, "ready": node.ready, "reason": node.reason, "simulated": node.simulated}
                 for node in self.nodes
             ],
+            "nics": [{"node": nic.node, "name": nic.name, "up": nic.up, "reason": nic.reason} for nic in self.nics],
             "components": [
                 {
                     "name": part.name,
@@ -135,10 +139,14 @@ def status(name: str) -> ClusterStatus:
         known = ", ".join(names())
         cause = "there is no such cluster" + (f"; there are: {known}" if known else "")
         raise LocalClusterError(f"cluster {name}", cause, f"modelyard local up --name {name}")
-    process, port = running_supervisor(where), record.port if record else 0
+    process = running_supervisor(where)
     if process is None:
-        return _down(where, port, damage or "the cluster is down")
-    return _running(where, port, process, damage)
+        return _down(where, _port(record), damage or "the cluster is down")
+    return _running(where, record, process, damage)
+
+
+def _port(record: Record | None) -> int:
+    return record.port if record else 0
 
 
 def _down(where: Layout, port: int, reason: str) -> ClusterStatus:
@@ -156,29 +164,40 @@ def _down(where: Layout, port: int, reason: str) -> ClusterStatus:
     )
 
 
-def _running(where: Layout, port: int, process: ProcessId, damage: str) -> ClusterStatus:
-    components = _components(where, process)
+def _running(where: Layout, record: Record | None, process: ProcessId, damage: str) -> ClusterStatus:
+    health = read_json(where.health) or {}
+    host_pids = pids_inside(process.pid)
+    components = _components(health, host_pids)
+    nics = nic_health(record, _holders(health, host_pids)) if record else ()
     nodes, trouble = _nodes(where)
-    wrong = damage or trouble or _first_wrong(components, nodes)
+    wrong = damage or trouble or _first_wrong(components, nodes, nics)
     return ClusterStatus(
         name=where.name,
         running=True,
         ready=not wrong,
         reason=wrong,
-        port=port,
+        port=_port(record),
         kubeconfig=str(where.kubeconfig),
         supervisor_pid=process.pid,
         supervisor_rss_bytes=resident_bytes(process.pid),
         nodes=nodes,
         components=components,
+        nics=nics,
     )
 
 
-def _components(where: Layout, process: ProcessId) -> tuple[ComponentHealth, ...]:
-    listed = (read_json(where.health) or {}).get("components")
+def _holders(health: Mapping[str, object], host_pids: Mapping[int, int]) -> dict[str, int]:
+    """Return which process on the host holds each node's namespaces."""
+    listed = health.get("nodes")
+    if not isinstance(listed, dict):
+        return {}
+    return {str(name): host_pids[pid] for name, pid in listed.items() if pid in host_pids}
+
+
+def _components(health: Mapping[str, object], host_pids: Mapping[int, int]) -> tuple[ComponentHealth, ...]:
+    listed = health.get("components")
     if not isinstance(listed, dict):
         return ()
-    host_pids = pids_inside(process.pid)
     return tuple(_component(name, entry, host_pids) for name, entry in listed.items())
 
 
@@ -213,7 +232,9 @@ def _nodes(where: Layout) -> tuple[tuple[NodeHealth, ...], str]:
     return found, f"apiserver: {trouble}" if trouble else ""
 
 
-def _first_wrong(components: tuple[ComponentHealth, ...], nodes: tuple[NodeHealth, ...]) -> str:
+def _first_wrong(
+    components: tuple[ComponentHealth, ...], nodes: tuple[NodeHealth, ...], nics: tuple[NicHealth, ...]
+) -> str:
     for part in components:
         if not part.healthy:
             detail = f" ({part.last_exit}, {part.restarts} restarts)" if part.last_exit else ""
@@ -221,4 +242,7 @@ def _first_wrong(components: tuple[ComponentHealth, ...], nodes: tuple[NodeHealt
     for node in nodes:
         if not node.ready:
             return f"node {node.name}: {node.reason}"
+    for nic in nics:
+        if not nic.up:
+            return f"NIC {nic.name} of node {nic.node} {nic.reason}"
     return ""

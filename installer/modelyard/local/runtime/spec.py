@@ -11,6 +11,9 @@ from modelyard.errors import LocalClusterError
 DEFAULT_NAME = "modelyard"
 MAX_NODES = 32
 MAX_FAKE_NODES = 5000
+MAX_NICS = 8
+NIC_MBIT = 1000  # of a NIC whose rate nobody named
+MIN_NIC_MBIT, MAX_NIC_MBIT = 10, 100_000
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
 
 
@@ -23,6 +26,10 @@ class ClusterSpec:
         nodes: kubelets with containers of their own.
         fake_nodes: nodes simulated by kwok: scheduled onto, but nothing runs there.
         fake_gpus: `nvidia.com/gpu` of each fake node.
+        nics: network interfaces of each node (net1, net2 ...) beside the one of the pod network, each in a network of
+            its own.
+        nic_mbit: rate of each link of a node in Mbit/s, both ways. It counts where `nics` is not 0, and then the pod
+            network's link has it too.
         port: port on 127.0.0.1 for the apiserver; None keeps the last one, or finds a free one.
         fsync: False lets etcd skip fsync: faster on slow disks, and lost only by a power cut.
 
@@ -34,6 +41,8 @@ class ClusterSpec:
     nodes: int = 1
     fake_nodes: int = 0
     fake_gpus: int = 0
+    nics: int = 0
+    nic_mbit: int = NIC_MBIT
     port: int | None = None
     fsync: bool = True
 
@@ -42,6 +51,8 @@ class ClusterSpec:
         _in_range(self.name, "nodes", self.nodes, 1, MAX_NODES)
         _in_range(self.name, "fake nodes", self.fake_nodes, 0, MAX_FAKE_NODES)
         _in_range(self.name, "fake GPUs", self.fake_gpus, 0, 1024)
+        _in_range(self.name, "NICs", self.nics, 0, MAX_NICS)
+        _in_range(self.name, "Mbit/s of a NIC", self.nic_mbit, MIN_NIC_MBIT, MAX_NIC_MBIT)
         if self.port is not None:
             _in_range(self.name, "port", self.port, 1, 65535)
 

@@ -60,7 +60,9 @@ class Supervisor:
         network.run_batch([_fill(line, pids) for line in plan.links])
         for holder in holders:
             network.run_batch(holder.node.setup, prefix=nodes.enter_command(holder.pid))
+            network.run_batch(holder.node.shapes, tool="tc", prefix=nodes.enter_command(holder.pid))
         network.run_batch(plan.routes)
+        network.run_batch(plan.shapes, tool="tc")
 
     async def run(self) -> None:
         """Run all components until SIGTERM or SIGINT, then stop them in the opposite order."""

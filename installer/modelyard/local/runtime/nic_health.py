@@ -1,0 +1,46 @@
+"""Which NICs of the nodes are up, as the kernel says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from modelyard.local.runtime.addresses import nic_name, node_addresses
+from modelyard.local.runtime.record import Record
+
+# Source: Documentation/ABI/testing/sysfs-class-net of the kernel (operstate).
+_WORDS = {"down": "is switched off", "lowerlayerdown": "has no carrier"}
+
+
+@dataclass(frozen=True, slots=True)
+class NicHealth:
+    """A node's NIC; `reason` says why it is not up."""
+
+    node: str
+    name: str
+    up: bool
+    reason: str
+
+
+def nic_health(record: Record, holders: Mapping[str, int]) -> tuple[NicHealth, ...]:
+    """Return the state of every NIC that the cluster was given.
+
+    Args:
+        record: the cluster's shape.
+        holders: node name -> pid, as this process sees it, of the one that holds the node's namespaces.
+    """
+    return tuple(
+        _nic(node.name, nic_name(nic), holders.get(node.name))
+        for node in node_addresses(record.nodes)
+        for nic in range(1, record.nics + 1)
+    )
+
+
+def _nic(node: str, name: str, holder: int | None) -> NicHealth:
+    try:
+        # The node's /sys shows the links of its own network namespace.
+        state = Path(f"/proc/{holder}/root/sys/class/net/{name}/operstate").read_text().strip()
+    except OSError:
+        return NicHealth(node, name, up=False, reason="is gone")
+    return NicHealth(node, name, up=state == "up", reason="" if state == "up" else _WORDS.get(state, state))
