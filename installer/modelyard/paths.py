@@ -34,6 +34,15 @@ def cache_dir(override: Path | None = None) -> Path:
     return Path(base).expanduser() / "modelyard"
 
 
+def upstreams_dir() -> Path | None:
+    """Return the folder of upstream trees that were handed over, `$MODELYARD_UPSTREAMS`; None where none was.
+
+    It holds a folder `<repository>-<ref>` for each, as the git host packs it.
+    """
+    value = os.environ.get("MODELYARD_UPSTREAMS")
+    return Path(value).expanduser().absolute() if value else None
+
+
 def state_dir() -> Path:
     """Return the folder of the embedded clusters' state, one folder a cluster name.
 

@@ -116,6 +116,21 @@ def test_a_version_that_nobody_has_tells_what_each_channel_said(tmp_path: Path, 
     assert caught.value.remedy
 
 
+def test_a_tree_that_was_handed_over_is_taken_without_the_git_host_and_verified(tmp_path: Path, digest: str) -> None:
+    plain_tree(tmp_path / "handed" / f"thing-{VERSION}")
+    only_git = {"module": None, "version": None}
+
+    def offline(handed: Path | None) -> Store:
+        return Store(tmp_path / "sources", tmp_path / "modcache", lambda: Path("/nowhere"), offline=True, handed=handed)
+
+    with pytest.raises(SourceError, match="has digest"):
+        offline(tmp_path / "handed").tree("thing", upstream("0" * 64, **only_git))
+    with pytest.raises(UnavailableError):
+        offline(None).tree("thing", upstream(digest, **only_git))
+    tree = offline(tmp_path / "handed").tree("thing", upstream(digest, **only_git))
+    assert (tree / "config/sub/b.yaml").read_text() == "b: 2\n"
+
+
 @pytest.fixture
 def repository(tmp_path: Path) -> tuple[str, str]:
     """A git repository with the tree at a tag; returns its URL and commit."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modelyard.events import Emit
-from modelyard.paths import cache_dir, data_root
+from modelyard.paths import cache_dir, data_root, upstreams_dir
 from modelyard.render.cache import Cache
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Workspace:
         """Return the verified upstream trees."""
         from modelyard.sources import Store
 
-        return Store(self.cache_dir / "sources", self.modcache, self.go, self._offline)
+        return Store(self.cache_dir / "sources", self.modcache, self.go, self._offline, upstreams_dir())
 
     @property
     def modcache(self) -> Path:

@@ -28,13 +28,15 @@ class Store:
         folder: where the trees are kept, one folder a digest.
         modcache: a Go module cache of our own.
         go: gives the go command; called only when a module must be fetched. It may raise.
-        offline: take only what is on this machine: kept trees, and modules in the module cache.
+        offline: take only what is on this machine: kept trees, modules in the module cache, and what was handed over.
+        handed: folder of trees that were handed over (paths.upstreams_dir), for machines without the git host.
     """
 
     folder: Path
     modcache: Path
     go: Callable[[], Path]
     offline: bool = False
+    handed: Path | None = None
 
     def tree(self, name: str, upstream: Upstream) -> Path:
         """Return a folder that holds `upstream.tree.dir` exactly as locked.
@@ -82,8 +84,8 @@ class Store:
             return tree_digest(found)
 
     def _fetch(self, name: str, upstream: Upstream, scratch: Path) -> Path:
-        """Return a folder that holds the tree: the module's, else git's."""
-        causes = []
+        """Return a folder that holds the tree: the module's, else the one that was handed over, else git's."""
+        causes: list[str] = []
         if upstream.module and upstream.version:
             try:
                 return gomod.download(
@@ -91,6 +93,8 @@ class Store:
                 )
             except SourceError as error:
                 causes.append(error.cause)
+        if (folder := self._handed_over(upstream)) is not None:
+            return folder
         if self.offline:
             raise UnavailableError(f"upstream {name}", f"is not on this machine at {upstream.ref}", "modelyard render")
         try:
@@ -101,8 +105,20 @@ class Store:
         raise UnavailableError(
             f"upstream {name}",
             f"cannot be had at {upstream.ref}: " + "; ".join(causes),
-            "check the network and the proxy settings (GOPROXY, HTTPS_PROXY), then run the same command again",
+            "check the network and the proxy settings (GOPROXY, HTTPS_PROXY), or put its files into "
+            f"$MODELYARD_UPSTREAMS/{_handed_name(upstream)}, then run the same command again",
         )
+
+    def _handed_over(self, upstream: Upstream) -> Path | None:
+        if self.handed is None:
+            return None
+        folder = self.handed / _handed_name(upstream) / upstream.path
+        return folder if folder.is_dir() else None
+
+
+def _handed_name(upstream: Upstream) -> str:
+    repository = upstream.git.removesuffix(".git").rpartition("/")[2]
+    return f"{repository}-{upstream.ref.replace('/', '-')}"
 
 
 def _keep(name: str, upstream: Upstream, tree: Tree, fetched: Path, scratch: Path, kept: Path) -> Path:
