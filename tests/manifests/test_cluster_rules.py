@@ -89,7 +89,7 @@ EXTERNAL = {"StorageClass": ["fast"]}
 RULES: dict[str, Callable[[list[Object]], list[str]]] = {
     "requests": rules.silent_containers,
     "probes": lambda objects: rules.unprobed_containers(objects, {"guard": "guards"}),
-    "levels": rules.open_namespaces,
+    "levels": lambda objects: rules.open_namespaces(objects, {}),
     "pods": rules.refused_pods,
     "access": lambda objects: rules.unlimited_access(objects, {}),
     "domain": rules.domain_in_names,
