@@ -1,0 +1,1 @@
+"""Pods with more than one NIC."""

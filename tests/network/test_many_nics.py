@@ -1,0 +1,83 @@
+"""Two nodes with two shaped NICs each: the conformance suite's area `network` on them, and a NIC that fails.
+
+A cluster of its own, so it is left to `make test-full`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from network_helpers import Cluster
+
+from conformance.support import nics as example
+from conformance.support.waiting import wait_for
+from conformance.support.workspace import Workspace, open_workspace
+from modelyard.cluster import connect
+from modelyard.local.runtime.layout import layout
+from modelyard.objects import Object, dig, mappings, text
+
+pytestmark = [pytest.mark.long, pytest.mark.cluster]
+PATIENCE = "10"  # seconds of an all-reduce, after which the NIC counts as lost
+CABLE = "port2-2"  # the switch's end of node-2's NIC net2
+
+
+@pytest.fixture
+def workspace(nics: Cluster) -> Iterator[Workspace]:
+    session = connect(layout(nics.name).kubeconfig)
+    workspace = open_workspace(session, area="network")
+    yield workspace
+    session.delete(workspace.ref)
+
+
+def test_the_conformance_area_passes_with_nics(nics: Cluster, tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    done = nics("conformance", "--area", "network", "--junit", str(report), seconds=900, check=False)
+    print(done.stdout)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 passed" in done.stdout
+    assert "skipped" not in done.stdout
+
+
+def test_a_nic_that_fails_is_named_by_status_and_by_the_job(nics: Cluster, workspace: Workspace) -> None:
+    """The job cannot go on over it: it fails, and says which NIC of which pod."""
+    example.start(workspace, ROUNDS="10000", MEBIBYTES="4", PATIENCE=PATIENCE)
+    wait_for("both ranks are at work", lambda: [_rounds(workspace, pod) for pod in example.pods(workspace)], _at_work)
+    assert nics("local", "status").stdout.count("NICs: net1 up, net2 up") == 2
+    nics.inside("ip", "link", "set", CABLE, "down")
+    try:
+        failed = nics("local", "status", check=False)
+        assert failed.returncode == 1
+        assert "not ready: NIC net2 of node node-2 has no carrier" in failed.stdout
+        document = json.loads(nics("local", "status", "-o", "json", check=False).stdout)
+        down = [(nic["node"], nic["name"]) for nic in document["nics"] if not nic["up"]]
+        assert down == [("node-2", "net2")]
+        told = {text(pod, "spec", "nodeName"): _told(pod) for pod in example.ended(workspace)}
+        assert "NIC net2 has no carrier" in told["node-2"], told
+        assert "failed" in told["node-1"], told
+    finally:
+        nics.inside("ip", "link", "set", CABLE, "up")
+    wait_for("status is well again", lambda: nics("local", "status", check=False).returncode, lambda code: code == 0)
+
+
+def test_nics_are_remembered_and_another_number_is_another_shape(nics: Cluster) -> None:
+    assert "is up already" in nics("local", "up").stderr
+    refused = nics("local", "up", "--nics", "1", check=False)
+    assert refused.returncode != 0
+    assert "2 nodes with 2 NICs of 300 Mbit/s" in refused.stderr
+
+
+def _rounds(workspace: Workspace, pod: Object) -> int:
+    return sum(each["event"] == "round" for each in example.lines(workspace, pod, "NICS"))
+
+
+def _at_work(rounds: list[int]) -> bool:
+    return len(rounds) == 2 and min(rounds) >= 3
+
+
+def _told(pod: Object) -> str:
+    """Return why a pod's container ended, as its status says."""
+    [status] = mappings(pod, "status", "containerStatuses")
+    return str(dig(status, "state", "terminated", "message"))
