@@ -50,5 +50,15 @@ def test_the_layer_holds_an_executable_and_a_writable_tmp(tmp_path: Path) -> Non
         assert {entry.mtime for entry in layer} == {0}
 
 
+def test_links_lie_beside_the_files(tmp_path: Path) -> None:
+    shell = tmp_path / "busybox"
+    shell.write_bytes(b"\x7fELF")
+    write_binary_layer(tmp_path / "layer.tar", {"/bin/busybox": shell}, {"/bin/sh": "busybox", "/var/run": "/run"})
+    with tarfile.open(tmp_path / "layer.tar") as layer:
+        assert layer.getmember("bin/sh").linkname == "busybox"
+        assert layer.getmember("var/run").issym()
+        assert layer.getmember("var").isdir()
+
+
 def test_the_same_inputs_give_the_same_bytes(tmp_path: Path) -> None:
     assert make(tmp_path / "one").read_bytes() == make(tmp_path / "two").read_bytes()

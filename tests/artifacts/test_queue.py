@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 from pathlib import Path
@@ -20,6 +21,7 @@ from modelyard.local.artifacts.toolchain import GoToolchain
 
 FAKE_GO = """#!/bin/sh
 # stands in for the compiler alone: the queue, the store and the images around it are the real ones
+[ "$1" = list ] && exec dirname "$0"
 while [ "$1" != -o ]; do shift; done
 case "$3" in *slow*) touch "$(dirname "$0")/slow-began"; exec sleep 30 ;; esac
 case "$3" in *broken*) echo "broken.go:1:1: syntax error" >&2; exit 1 ;; esac
@@ -71,6 +73,27 @@ def test_many_askers_share_one_build(queue: BuildQueue, tmp_path: Path) -> None:
     assert len(set(paths)) == 1
     assert (tmp_path / "order").read_text().split() == ["example.com/a"]
     assert manifest_digest(paths[0]).startswith("sha256:")
+
+
+def test_an_image_holds_all_its_binaries_and_upstreams_own_files(queue: BuildQueue, tmp_path: Path) -> None:
+    (tmp_path / "script").mkdir()
+    (tmp_path / "script/install.sh").write_text("#!/bin/sh\n")
+    plain = image("a")
+    whole = GoImage(
+        plain.name, plain.binary, "/a", more={"/b": binary("b")}, files={"/install.sh": "script/install.sh"}
+    )
+    assert whole.key("go1.26.0") != plain.key("go1.26.0")
+    with tarfile.open(queue.image(whole).result(10)) as archive:
+        layers = [entry for entry in archive if entry.size and _is_layer(archive, entry)]
+        with tarfile.open(fileobj=archive.extractfile(layers[0])) as layer:
+            assert {"a", "b", "install.sh"} <= set(layer.getnames())
+    assert sorted((tmp_path / "order").read_text().split()) == ["example.com/a", "example.com/b"]
+
+
+def _is_layer(archive: tarfile.TarFile, entry: tarfile.TarInfo) -> bool:
+    stream = archive.extractfile(entry)
+    assert stream is not None
+    return entry.name.startswith("blobs/") and not stream.read(1).startswith(b"{")
 
 
 def test_an_image_that_cannot_be_built_fails_alone(queue: BuildQueue, events: list[Event]) -> None:
