@@ -63,12 +63,12 @@ def start(
     """
     made: Object = {}
     for obj in example("nics"):
-        kind = text(obj, "kind")
-        if kind == "ConfigMap" and program is not None:
-            obj = {**obj, "data": dict(program)}
-        if kind == "Job":
-            obj = made = _job(obj, attached, program, settings)
-        workspace.apply(obj)
+        changed: Object = obj
+        if text(obj, "kind") == "ConfigMap" and program is not None:
+            changed = {**obj, "data": dict(program)}
+        if text(obj, "kind") == "Job":
+            changed = made = _job(obj, attached, program, settings)
+        workspace.apply(changed)
     return made
 
 
