@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from conformance.support.diagnosis import diagnose
+from conformance.support.needs import absent, needs_of
 from conformance.support.queues import Queues
 from conformance.support.removal import Removal
 from conformance.support.volumes import Volumes
 from conformance.support.workspace import Workspace, open_workspace
+from modelyard.apply.members import read_all
 from modelyard.cluster import Session, connect
 
 
@@ -19,6 +21,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options that name the cluster."""
     parser.addoption("--kubeconfig", type=Path, help="Kubeconfig file of the cluster.")
     parser.addoption("--context", help="Context of the kubeconfig.")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what needs a component that is not installed, and say so."""
+    needing = [(item, needs_of(item)) for item in items if needs_of(item)]
+    if not needing:
+        return
+    installed = read_all(connect(config.getoption("--kubeconfig"), config.getoption("--context")))
+    for item, needs in needing:
+        if missing := absent(needs, installed):
+            item.add_marker(pytest.mark.skip(reason=f"not installed: {', '.join(missing)}"))
 
 
 @pytest.fixture(scope="session")
