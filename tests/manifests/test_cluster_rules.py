@@ -156,6 +156,14 @@ def test_the_fault_is_found(rule: str, kind: str, path: str, value: object, soun
     assert RULES[rule](broken) != []
 
 
+def test_an_excused_namespace_passes_only_where_it_says_so(sound: list[Object]) -> None:
+    [namespace] = [obj for obj in sound if obj["kind"] == "Namespace"]
+    put(namespace, "metadata/labels", {rules.LEVEL: "privileged"})
+    assert rules.open_namespaces(sound, {"ops": "its pods read the node"}) == []
+    put(namespace, "metadata/labels", {})
+    assert rules.open_namespaces(sound, {"ops": "its pods read the node"}) != []
+
+
 def test_an_excused_role_passes(sound: list[Object]) -> None:
     put(next(obj for obj in sound if obj["kind"] == "ClusterRole"), "rules/0/verbs", ["*"])
     assert rules.unlimited_access(sound, {"ClusterRole op": "it garbage-collects"}) == []

@@ -39,14 +39,19 @@ MODULES = {
         "crds/operators.coreos.com_operatorgroups.yaml",
         "crds/operators.coreos.com_subscriptions.yaml",
     ),
+    # Of NFD's operator; OpenShift's fork of it, which no proxy has, keeps the type and renames the group.
+    ("sigs.k8s.io/node-feature-discovery-operator", "v0.6.0"): (
+        "config/crd/bases/nfd.kubernetes.io_nodefeaturediscoveries.yaml",
+    ),
 }
+RENAMED = {"nfd.kubernetes.io": "nfd.openshift.io"}
 
 
 @pytest.fixture(scope="module")
 def platform_crds() -> list[Object]:
     go, cache = Path(find_go(cache_dir()).go), cache_dir() / "go" / "mod"
     folders = {download(module, version, go=go, modcache=cache): files for (module, version), files in MODULES.items()}
-    return [yaml.safe_load((folder / name).read_text()) for folder, files in folders.items() for name in files]
+    return [_renamed(yaml.safe_load((folder / name).read_text())) for folder in folders for name in folders[folder]]
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +121,13 @@ def _without_conversion(crd: Object) -> Object:
     spec = {key: value for key, value in mapping(crd, "spec").items() if key != "conversion"}
     metadata = {key: value for key, value in mapping(crd, "metadata").items() if key in ("name", "annotations")}
     return {"apiVersion": crd["apiVersion"], "kind": crd["kind"], "metadata": metadata, "spec": spec}
+
+
+def _renamed(crd: Object) -> Object:
+    group = text(crd, "spec", "group")
+    name = f"{text(crd, 'spec', 'names', 'plural')}.{RENAMED.get(group, group)}"
+    spec = {**mapping(crd, "spec"), "group": RENAMED.get(group, group)}
+    return {**crd, "metadata": {**mapping(crd, "metadata"), "name": name}, "spec": spec}
 
 
 def _kind(obj: Object) -> object:

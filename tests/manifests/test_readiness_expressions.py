@@ -25,6 +25,10 @@ CASES = [
     ("LocalQueue", "kueue.x-k8s.io/v1beta2", None, Status.IN_PROGRESS),
     ("LocalQueue", "kueue.x-k8s.io/v1beta2", ("Active", "False", "ClusterQueueIsInactive"), Status.IN_PROGRESS),
     ("LocalQueue", "kueue.x-k8s.io/v1beta2", ("Active", "True", "Ready"), Status.CURRENT),
+    ("NodeFeatureDiscovery", "nfd.openshift.io/v1", None, Status.IN_PROGRESS),
+    ("NodeFeatureDiscovery", "nfd.openshift.io/v1", ("Available", "False", "x"), Status.IN_PROGRESS),
+    ("NodeFeatureDiscovery", "nfd.openshift.io/v1", ("Degraded", "True", "x"), Status.FAILED),
+    ("NodeFeatureDiscovery", "nfd.openshift.io/v1", ("Available", "True", "x"), Status.CURRENT),
 ]
 
 

@@ -19,7 +19,7 @@ _FOLDERS = (
     "proc", "root", "run", "srv", "sys", "tmp", "usr", "var/lib/cni", "var/lib/containerd",
     "var/lib/kubelet", "var/log/containers", "var/log/pods", "var/tmp",
 )  # fmt: skip
-_FROM_ETC = ("alternatives", "ld.so.cache", "ssl", "iproute2", "protocols", "services", "localtime")
+_FROM_ETC = ("alternatives", "ld.so.cache", "ssl", "iproute2", "protocols", "services", "localtime", "os-release")
 
 # A kubelet sets these sysctls, which belong to the whole machine. It finds them set already, here, and leaves
 # the machine's alone. Source: setupKernelTunables in k8s.io/kubernetes/pkg/kubelet/cm.
