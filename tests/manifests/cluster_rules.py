@@ -23,6 +23,7 @@ EVERYWHERE = frozenset(
         "ClusterRole/cluster-admin",
         "ClusterRole/edit",
         "ClusterRole/system:auth-delegator",
+        "ClusterRole/system:node-problem-detector",
         "ClusterRole/view",
         "PriorityClass/system-cluster-critical",
         "PriorityClass/system-node-critical",

@@ -1,0 +1,1 @@
+"""Faults: found on their nodes, and survived by jobs."""
