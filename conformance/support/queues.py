@@ -43,11 +43,14 @@ class Queues:
         self._workspace = workspace
         self._made: list[ObjectRef] = []
 
-    def queue(self, *, cpu: str, cohort: str = "", preemption: Mapping[str, str] = PREEMPTION) -> Queue:
+    def queue(
+        self, *, cpu: str, cohort: str = "", preemption: Mapping[str, str] = PREEMPTION, flavor: str = ""
+    ) -> Queue:
         """Make a queue and wait until it is active.
 
         Args:
             cpu: its own quota.
+            flavor: a ResourceFlavor of the platform; empty: one of the test's own.
             cohort: which one it belongs to; empty: none.
             preemption: a ClusterQueue's `preemption`.
         """
@@ -60,7 +63,7 @@ class Queues:
             "resourceGroups": [
                 {
                     "coveredResources": ["cpu", "memory"],
-                    "flavors": [{"name": self._flavor(), "resources": quota}],
+                    "flavors": [{"name": flavor or self._flavor(), "resources": quota}],
                 }
             ],
         }
