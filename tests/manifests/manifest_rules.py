@@ -36,6 +36,7 @@ BUILT_IN = {
     "batch",
     "policy",
     "rbac.authorization.k8s.io",
+    "resource.k8s.io",
     "scheduling.k8s.io",
 }
 

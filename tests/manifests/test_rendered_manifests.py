@@ -43,6 +43,7 @@ PRIVILEGED = {
     "multi-nic-cni-operator-system": "its daemons are in the nodes' network and put plugins on their disks",
     "node-feature-discovery": "its worker reads /sys and /boot of the node by hostPath",
     "openshift-nfd": "its worker reads /sys and /boot of the node by hostPath",
+    "dra-example-driver": "a kubelet plugin: its socket and devices are in folders of the node",
 }
 # Roles that may do everything, and why. None so far.
 UNLIMITED: dict[str, str] = {}

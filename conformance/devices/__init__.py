@@ -1,0 +1,1 @@
+"""Devices by claim: dynamic resource allocation."""
