@@ -68,6 +68,22 @@ def test_a_subscription_is_ready_once_olm_has_installed_it(
     assert assess(found, rules_from(entries)).status == meaning
 
 
+@pytest.mark.parametrize(
+    ("status", "meaning"),
+    [
+        ({}, Status.IN_PROGRESS),
+        ({"state": "notReady"}, Status.IN_PROGRESS),
+        ({"state": "ready"}, Status.CURRENT),
+    ],
+)
+def test_a_cluster_policy_is_ready_once_it_says_so(
+    status: dict[str, object], meaning: Status, catalog: Catalog
+) -> None:
+    entries = [e.model_dump() for c in catalog.components.values() for e in c.readiness.healthCheckExprs]
+    found = {**_object("ClusterPolicy", "nvidia.com/v1", None), "status": status}
+    assert assess(found, rules_from(entries)).status == meaning
+
+
 def test_every_expression_is_tried_both_ways(catalog: Catalog) -> None:
     kinds = {e.kind for c in catalog.components.values() for e in c.readiness.healthCheckExprs}
-    assert kinds == {kind for kind, *_ in CASES} | {"Subscription"}
+    assert kinds == {kind for kind, *_ in CASES} | {"Subscription", "ClusterPolicy"}
