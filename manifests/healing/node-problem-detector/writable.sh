@@ -1,4 +1,4 @@
-#!/bin/bash
+#!/bin/sh
 # Tells whether a node's disk takes writes: 0 yes, 1 no (its file system is read-only), 2 unknown.
 # A file system that meets an error is mounted read-only by the kernel, and the node goes on as if nothing were.
 # Usage: writable.sh FOLDER
