@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from manifest_rules import WORKLOADS, containers, of_kind
 
-from modelyard.objects import Object, dig, labels_of, mapping, mappings, ref_of, sequence, text
+from modelyard.objects import Object, annotations_of, dig, labels_of, mapping, mappings, ref_of, sequence, text
 from modelyard.quantity import parse
 
 LEVEL = "pod-security.kubernetes.io/enforce"
@@ -124,12 +124,22 @@ def domain_in_names(objects: Iterable[Object]) -> list[str]:
     ]
 
 
+# By what each cloud keeps a load balancer out of the internet; the sources are in overlays/<target>/traefik.
+_INTERNAL = {
+    "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-address-type": "intranet",
+    "service.beta.kubernetes.io/aws-load-balancer-scheme": "internal",
+    "service.beta.kubernetes.io/azure-load-balancer-internal": "true",
+    "service.kubernetes.io/ibm-load-balancer-cloud-provider-ip-type": "private",
+}
+
+
 def published_services(objects: Iterable[Object]) -> list[str]:
-    """A load balancer costs money and stands in the internet unless the cloud is told otherwise: a site's choice."""
+    """A load balancer stands in the internet unless the cloud is told otherwise, and that is a site's choice."""
     return [
         f"{ref_of(service)} is a {text(service, 'spec', 'type')}"
         for service in of_kind(objects, "Service")
-        if text(service, "spec", "type") in ("LoadBalancer", "NodePort")
+        if text(service, "spec", "type") == "NodePort"
+        or (text(service, "spec", "type") == "LoadBalancer" and not _INTERNAL.items() & annotations_of(service).items())
     ]
 
 

@@ -41,6 +41,11 @@ metadata: {name: op, namespace: ops}
 spec: {type: ClusterIP}
 ---
 apiVersion: v1
+kind: Service
+metadata: {name: inside, namespace: ops, annotations: {service.beta.kubernetes.io/aws-load-balancer-scheme: internal}}
+spec: {type: LoadBalancer}
+---
+apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: data, namespace: ops}
 spec: {storageClassName: fast}
@@ -167,6 +172,12 @@ def test_an_excused_namespace_passes_only_where_it_says_so(sound: list[Object]) 
 def test_an_excused_role_passes(sound: list[Object]) -> None:
     put(next(obj for obj in sound if obj["kind"] == "ClusterRole"), "rules/0/verbs", ["*"])
     assert rules.unlimited_access(sound, {"ClusterRole op": "it garbage-collects"}) == []
+
+
+def test_a_load_balancer_of_the_internet_is_found(sound: list[Object]) -> None:
+    [inside] = [obj for obj in sound if obj["metadata"]["name"] == "inside"]
+    put(inside, "metadata/annotations", {"service.beta.kubernetes.io/aws-load-balancer-scheme": "internet-facing"})
+    assert rules.published_services(sound) == ["Service ops/inside is a LoadBalancer"]
 
 
 def test_each_rule_has_been_seen_to_fail() -> None:
