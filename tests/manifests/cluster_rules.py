@@ -28,6 +28,7 @@ EVERYWHERE = frozenset(
         "PriorityClass/system-cluster-critical",
         "PriorityClass/system-node-critical",
         "Role/kube-system/extension-apiserver-authentication-reader",
+        "ServiceAccount/kube-system/horizontal-pod-autoscaler",
     }
 )
 _DOMAIN = re.compile(r"\.svc\.[a-z0-9]")
