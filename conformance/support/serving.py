@@ -13,25 +13,27 @@ from modelyard.objects import GroupKind, Object
 INFERENCE_SERVICE = GroupKind("serving.kserve.io", "InferenceService")
 
 
-def service(name: str, labels: Mapping[str, str], storage: str) -> Object:
+def service(name: str, labels: Mapping[str, str], storage: str, *, model: str = "") -> Object:
     """Return an InferenceService for the ONNX model at `storage`.
 
     Args:
         name: its name, and the model's.
         labels: of the queue that its pods go through.
         storage: where the model is ("pvc://claim/folder").
+        model: the model's name in requests, where it is not the service's.
     """
-    model = {
+    served = {
         "modelFormat": {"name": "onnx"},
         "storageUri": storage,
         "resources": {"requests": {"cpu": "100m", "memory": "256Mi"}},
+        **({"args": [f"--model_name={model}"]} if model else {}),  # the last one counts
     }
     annotations = {"serving.kserve.io/autoscalerClass": "none"}
     return {
         "apiVersion": "serving.kserve.io/v1beta1",
         "kind": "InferenceService",
         "metadata": {"name": name, "labels": dict(labels), "annotations": annotations},
-        "spec": {"predictor": {"minReplicas": 1, "model": model}},
+        "spec": {"predictor": {"minReplicas": 1, "model": served}},
     }
 
 

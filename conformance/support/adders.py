@@ -1,0 +1,60 @@
+"""Versions of one model, served by KServe: each adds another number to what it is asked, so answers tell versions."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+from conformance.support import serving
+from conformance.support.images import image
+from conformance.support.kinds import POD
+from conformance.support.onnx import adder
+from conformance.support.pods import container, pod_spec
+from conformance.support.volumes import Volumes
+from conformance.support.waiting import wait_for
+from conformance.support.workspace import Workspace
+from modelyard.objects import Object, text
+
+MODEL = "adder"
+ASKED = 10.0
+ANSWERS = {"v1": 11.0, "v2": 12.0}
+CLAIM = "models"
+
+_WRITE = """
+import base64, json, pathlib, sys
+for version, model in json.loads(sys.argv[1]).items():
+    folder = pathlib.Path("/models", version)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "model.onnx").write_bytes(base64.b64decode(model))
+"""
+
+
+def server_image() -> str:
+    """Return the image of the model server; it has Python, so the tests' own programs run in it too."""
+    return image("kserve", "docker.io/modelyard/onnx-runtime-server")
+
+
+def write(workspace: Workspace, volumes: Volumes) -> None:
+    """Write all versions to a claim called `models`, each to a folder of its name."""
+    volumes.claim(CLAIM)
+    models = {version: base64.b64encode(adder(answer - ASKED)).decode() for version, answer in ANSWERS.items()}
+    runs = container(
+        ["python3", "-c", _WRITE, json.dumps(models)],
+        image=server_image(),
+        securityContext={"runAsUser": 0},  # a new volume is root's
+        volumeMounts=[{"name": CLAIM, "mountPath": "/models"}],
+    )
+    spec = {**pod_spec(runs), "volumes": [{"name": CLAIM, "persistentVolumeClaim": {"claimName": CLAIM}}]}
+    workspace.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "writer"}, "spec": spec})
+    pod = wait_for(
+        "the models are written",
+        lambda: workspace.get(POD, "writer"),
+        lambda found: text(found, "status", "phase") in ("Succeeded", "Failed"),
+        show=lambda found: text(found, "status", "phase"),
+    )
+    assert text(pod, "status", "phase") == "Succeeded", workspace.logs("writer")
+
+
+def service(version: str) -> Object:
+    """Return the InferenceService of a version. It is called as the version, its model `adder` in each."""
+    return serving.service(version, {}, f"pvc://{CLAIM}/{version}", model=MODEL)
