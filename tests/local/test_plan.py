@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelyard.errors import LocalClusterError
+from modelyard.local.runtime import fake_nodes
 from modelyard.local.runtime.addresses import node_addresses
 from modelyard.local.runtime.layout import Layout
 from modelyard.local.runtime.nics import LABEL_MBIT, LABEL_NICS, node_labels
@@ -86,6 +87,18 @@ def test_every_link_has_a_name_of_its_own_that_the_kernel_takes(nodes: int, nics
     links = [node.veth for node in made] + [node.nic_port(nic) for node in made for nic in range(1, nics + 1)]
     assert len(set(links)) == len(links)
     assert all(len(link) < 16 for link in links)  # IFNAMSIZ
+
+
+def test_the_supervisors_kwok_leaves_other_simulated_nodes_alone(tmp_path: Path) -> None:
+    kwok = next(each for each in plan(tmp_path, fake_nodes=1).components if each.name == "kwok")
+    labels = {"modelyard.dev/simulated-by": "supervisor"}
+    assert "--manage-nodes-with-label-selector=modelyard.dev/simulated-by=supervisor" in kwok.argv
+    nodes = [body for path, body in fake_nodes.objects(1, gpus=0) if "/nodes/" in path]
+    assert [node["metadata"]["labels"].items() >= labels.items() for node in nodes] == [True]
+    assert [fake_nodes.is_anothers(node) for node in nodes] == [False]
+    others = {"metadata": {"name": "bought", "annotations": {"kwok.x-k8s.io/node": "fake"}}}
+    assert fake_nodes.is_anothers(others)
+    assert not fake_nodes.is_anothers({"metadata": {"name": "node-1"}})
 
 
 def test_everything_written_is_below_the_cluster_folder(tmp_path: Path) -> None:

@@ -200,12 +200,15 @@ def _applied(api: Api, path: str, body: dict[str, object]) -> Callable[[], str]:
 
 
 def _forget_other_nodes(api: Api, spec: ClusterSpec) -> None:
-    """Delete the nodes of an earlier, larger shape: nothing will ever report for them."""
+    """Delete the nodes of an earlier, larger shape: nothing will ever report for them.
+
+    Those that a pod of the component `kwok` plays are whoever's made them.
+    """
     keep = {node.name for node in node_addresses(spec.nodes)}
     keep |= {fake_nodes.name(index) for index in range(1, spec.fake_nodes + 1)}
     items = api.get_json("/api/v1/nodes").get("items")
     for item in items if isinstance(items, list) else []:
-        if item["metadata"]["name"] not in keep:
+        if item["metadata"]["name"] not in keep and not fake_nodes.is_anothers(item):
             api.delete(f"/api/v1/nodes/{item['metadata']['name']}")
 
 

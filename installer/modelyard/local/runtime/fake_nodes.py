@@ -1,13 +1,15 @@
 """Nodes that kwok simulates: pods are scheduled onto them, and nothing runs: pure.
 
 Nothing can mistake them for hardware: they carry a label, a taint, an annotation and a GPU product name that
-says what they are.
+says what they are. One more label says who plays them: the supervisor's kwok takes no others, and leaves those of
+the component `kwok` (manifests/cluster/kwok) to its pod.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from modelyard.local.runtime.addresses import FAKE_POD_CIDR, GATEWAY
 from modelyard.local.runtime.control_plane import API_ADDRESS
@@ -15,17 +17,20 @@ from modelyard.local.runtime.layout import Layout
 from modelyard.local.runtime.plan import Component, Gate
 
 SIMULATED_LABEL = "modelyard.dev/simulated"
+PLAYER_LABEL = "modelyard.dev/simulated-by"
+PLAYER = "supervisor"
 _KWOK = "kwok.x-k8s.io/node"
 _CPUS = 32
 _MEMORY = "256Gi"
 
 
 def kwok(binaries: Mapping[str, Path], layout: Layout) -> Component:
-    """Return kwok, which plays the kubelet of the nodes annotated for it, and of no other."""
+    """Return kwok, which plays the kubelet of the supervisor's simulated nodes, and of no other."""
     argv = [
         str(binaries["kwok"]),
         f"--kubeconfig={layout.config / 'kwok.kubeconfig'}",
         f"--manage-nodes-with-annotation-selector={_KWOK}=fake",
+        f"--manage-nodes-with-label-selector={PLAYER_LABEL}={PLAYER}",
         f"--cidr={FAKE_POD_CIDR}",
         f"--node-ip={GATEWAY}",
         "--node-lease-duration-seconds=40",
@@ -36,6 +41,13 @@ def kwok(binaries: Mapping[str, Path], layout: Layout) -> Component:
 def name(index: int) -> str:
     """Return the name of fake node number `index` (from 1)."""
     return f"fake-{index}"
+
+
+def is_anothers(node: Mapping[str, Any]) -> bool:
+    """Tell whether a node is simulated by another kwok than the supervisor's."""
+    metadata = node["metadata"]
+    played = _KWOK in (metadata.get("annotations") or {})
+    return played and (metadata.get("labels") or {}).get(PLAYER_LABEL) != PLAYER
 
 
 def objects(count: int, gpus: int) -> list[tuple[str, dict[str, object]]]:
@@ -65,6 +77,7 @@ def _node(node: str, gpus: int) -> dict[str, object]:
     labels = {
         "type": "kwok",
         SIMULATED_LABEL: "true",
+        PLAYER_LABEL: PLAYER,
         "kubernetes.io/hostname": node,
         "kubernetes.io/os": "linux",
         "kubernetes.io/arch": "amd64",
