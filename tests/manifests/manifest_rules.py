@@ -288,12 +288,16 @@ def repeated_ports(objects: Iterable[Object]) -> list[str]:
     return faults
 
 
-def homeless(objects: Iterable[Object]) -> list[str]:
-    """A namespaced object's namespace must be the component's own, or one that every cluster has."""
+def homeless(objects: Iterable[Object], others: Collection[str] = ()) -> list[str]:
+    """A namespaced object's namespace must be the component's own, one of the `others`, or one that every cluster has.
+
+    `others` are there before it: those of components that it requires, and of the platform.
+    """
     objects = list(objects)
-    there = {text(ns, "metadata", "name") for ns in of_kind(objects, "Namespace")} | {"kube-system", ""}
+    there = {text(ns, "metadata", "name") for ns in of_kind(objects, "Namespace")} | set(others)
+    there |= {"kube-system", "kube-node-lease", ""}
     return [
-        f"{ref_of(obj)} is in a namespace that the component does not make"
+        f"{ref_of(obj)} is in a namespace that neither the component nor one that it requires makes"
         for obj in objects
         if text(obj, "metadata", "namespace") not in there
     ]

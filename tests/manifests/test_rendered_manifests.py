@@ -157,8 +157,14 @@ def test_no_port_is_opened_twice(component: tuple[str, str, list[Object]]) -> No
     assert rules.repeated_ports(component[2]) == []
 
 
-def test_every_object_has_its_namespace(component: tuple[str, str, list[Object]]) -> None:
-    assert rules.homeless(component[2]) == []
+def test_every_object_has_its_namespace(
+    component: tuple[str, str, list[Object]], catalog: Catalog, render: Render
+) -> None:
+    target, name, objects = component
+    needed = [obj for each in catalog.select([name]) for obj in render(target).get(each, [])]
+    there = [text(ns, "metadata", "name") for ns in rules.of_kind(needed, "Namespace")]
+    there += catalog.inherited(target).external.get("Namespace", ())
+    assert rules.homeless(objects, there) == []
 
 
 def test_platform_namespaces_are_marked(component: tuple[str, str, list[Object]]) -> None:
