@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from conformance.support import simulated
 from conformance.support.conditions import condition
 from conformance.support.kinds import CLUSTER_QUEUE, COHORT, LOCAL_QUEUE, PRIORITY_CLASS, RESOURCE_FLAVOR
 from conformance.support.removal import Removal
@@ -44,28 +45,32 @@ class Queues:
         self._made: list[ObjectRef] = []
 
     def queue(
-        self, *, cpu: str, cohort: str = "", preemption: Mapping[str, str] = PREEMPTION, flavor: str = ""
+        self,
+        *,
+        cpu: str,
+        cohort: str = "",
+        preemption: Mapping[str, str] = PREEMPTION,
+        flavor: str = "",
+        gpus: str = "",
+        weight: int = 1,
     ) -> Queue:
         """Make a queue and wait until it is active.
 
         Args:
             cpu: its own quota.
-            flavor: a ResourceFlavor of the platform; empty: one of the test's own.
             cohort: which one it belongs to; empty: none.
             preemption: a ClusterQueue's `preemption`.
+            flavor: a ResourceFlavor of the platform; empty: one of the test's own, of any node.
+            gpus: its own quota of nvidia.com/gpu; empty: it knows no GPUs.
+            weight: its share of what the cohort lends, beside the others'.
         """
         queue = Queue(self._name("q"))
-        quota = [{"name": "cpu", "nominalQuota": cpu}, {"name": "memory", "nominalQuota": MEMORY}]
         spec: dict[str, object] = {
             "namespaceSelector": {"matchLabels": {LABEL: self._workspace.name}},
             "queueingStrategy": "BestEffortFIFO",
             "preemption": dict(preemption),
-            "resourceGroups": [
-                {
-                    "coveredResources": ["cpu", "memory"],
-                    "flavors": [{"name": flavor or self._flavor(), "resources": quota}],
-                }
-            ],
+            "fairSharing": {"weight": str(weight)},
+            "resourceGroups": [_quota(flavor or self._flavor(), cpu, gpus)],
         }
         if cohort:
             spec["cohortName"] = cohort
@@ -81,9 +86,27 @@ class Queues:
         )
         return queue
 
-    def cohort(self) -> str:
-        """Make a cohort and return its name."""
-        return self._make(COHORT, self._name("cohort"), {})
+    def cohort(self, *, cpu: str = "") -> str:
+        """Make a cohort and return its name.
+
+        Args:
+            cpu: a quota of the cohort's own, which its queues may borrow; empty: none.
+        """
+        groups = {"spec": {"resourceGroups": [_quota(self._flavor(), cpu, "")]}} if cpu else {}
+        return self._make(COHORT, self._name("cohort"), groups)
+
+    def simulated_flavor(self, *, topology: str) -> str:
+        """Make a flavor of the workspace's own simulated nodes and return its name.
+
+        Args:
+            topology: the Topology that says how the nodes lie to each other.
+        """
+        spec = {
+            "nodeLabels": {LABEL: self._workspace.name},
+            "tolerations": [simulated.TOLERATION],
+            "topologyName": topology,
+        }
+        return self._make(RESOURCE_FLAVOR, self._name("flavor"), {"spec": spec})
 
     def priority(self, value: int) -> dict[str, str]:
         """Make a priority class and return the labels that give it to a job."""
@@ -116,6 +139,12 @@ class Queues:
 
     def _name(self, suffix: str) -> str:
         return f"{self._workspace.name}-{suffix}-{len(self._made)}"
+
+
+def _quota(flavor: str, cpu: str, gpus: str) -> Object:
+    quota = {"cpu": cpu, "memory": MEMORY} | ({simulated.GPU: gpus} if gpus else {})
+    resources = [{"name": name, "nominalQuota": amount} for name, amount in quota.items()]
+    return {"coveredResources": list(quota), "flavors": [{"name": flavor, "resources": resources}]}
 
 
 def _ref(kind: GroupKind, name: str) -> ObjectRef:

@@ -1,0 +1,1 @@
+"""Gangs are placed by how their nodes lie to each other."""
