@@ -47,6 +47,10 @@ MODULES = {
     ("sigs.k8s.io/node-feature-discovery-operator", "v0.6.0"): (
         "config/crd/bases/nfd.kubernetes.io_nodefeaturediscoveries.yaml",
     ),
+    ("github.com/openshift/cluster-autoscaler-operator", "v0.0.1-0.20241204142113-43631b045675"): (
+        "install/01_clusterautoscaler.crd.yaml",
+        "install/02_machineautoscaler.crd.yaml",
+    ),
 }
 RENAMED = {"nfd.kubernetes.io": "nfd.openshift.io"}
 
@@ -65,6 +69,7 @@ def prepared(cluster: ClusterInfo, render: Render, platform_crds: list[Object]) 
     everything = [obj for target in TARGETS for objects in render(target).values() for obj in objects]
     crds = {ref_of(crd): _without_conversion(crd) for crd in [*everything, *platform_crds] if _kind(crd) == kinds.CRD}
     namespaces = {ref_of(obj) for obj in everything if _kind(obj) == kinds.NAMESPACE}
+    namespaces |= {ObjectRef("", "Namespace", "", name) for name in _platform_namespaces()}
     made = [ref for ref in [*crds, *namespaces] if session.get(ref) is None]
     for crd in crds.values():
         session.apply(crd)
@@ -75,6 +80,11 @@ def prepared(cluster: ClusterInfo, render: Render, platform_crds: list[Object]) 
     yield session
     for ref in made:
         session.delete(ref)
+
+
+def _platform_namespaces() -> set[str]:
+    catalog = load(data_root())
+    return {name for target in TARGETS for name in catalog.inherited(target).external.get("Namespace", ())}
 
 
 @pytest.mark.parametrize(
