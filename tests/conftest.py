@@ -27,9 +27,6 @@ _PREFIX = "modelyard-tests-"
 _OWNER = "owner.json"
 _PATIENCE = 300.0  # seconds for a cluster to start; beside other tests the disk may be busy
 
-# Trees of upstreams that are had by git only, where this machine has them beside the clone: tests need no git host.
-_HANDED_OVER = Path(__file__).resolve().parent.parent.parent / "shared" / "upstream"
-
 Bring = Callable[..., ClusterInfo]  # (spec, timeout in seconds)
 
 
@@ -37,8 +34,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """Give the run (and, by inheritance, its xdist workers) a state folder of its own."""
     if hasattr(config, "workerinput"):
         return
-    if _HANDED_OVER.is_dir():
-        os.environ.setdefault("MODELYARD_UPSTREAMS", str(_HANDED_OVER))
     _remove_abandoned()
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
     me = identify(os.getpid())
