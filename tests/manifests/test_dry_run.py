@@ -1,7 +1,8 @@
 """A real API server takes every object of every target: schemas, CEL rules, defaults; an unknown field is a fault.
 
-The CRDs of the target are installed, those that a platform brings too: OpenShift's and OLM's from their Go modules. No
-controller runs, so conversions are taken out of the CRDs that are installed, and no webhook of ours is asked.
+The CRDs of the target are installed, those that a platform brings too: OpenShift's, OLM's and those of Prometheus'
+operator from their Go modules. No controller runs, so conversions are taken out of the CRDs that are installed, and no
+webhook of ours is asked.
 """
 
 from __future__ import annotations
@@ -50,6 +51,10 @@ MODULES = {
     ("github.com/openshift/cluster-autoscaler-operator", "v0.0.1-0.20241204142113-43631b045675"): (
         "install/01_clusterautoscaler.crd.yaml",
         "install/02_machineautoscaler.crd.yaml",
+    ),
+    ("github.com/prometheus-operator/prometheus-operator", "v0.85.0"): (
+        "example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml",
+        "example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml",
     ),
 }
 RENAMED = {"nfd.kubernetes.io": "nfd.openshift.io"}
