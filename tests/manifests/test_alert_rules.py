@@ -1,7 +1,7 @@
 """Alert rules: Prometheus takes them, each is seen to fire, and the operator's object has the same ones.
 
-`promtool` is Debian's, unpacked and not installed. alerts/ has its unit tests: series in, firing alerts out. How rules meet
-the series of a real Prometheus is seen in conformance/observability.
+`promtool` is Debian's, unpacked and not installed. alerts/ has its unit tests: series in, firing alerts out. How rules
+meet the series of a real Prometheus is seen in conformance/observability.
 """
 
 from __future__ import annotations

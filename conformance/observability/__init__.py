@@ -1,0 +1,1 @@
+"""Metrics, alerts and dashboards, as the platform's own Prometheus has them."""

@@ -1,0 +1,97 @@
+"""What Prometheus scrapes: every part of the platform that has metrics, and nobody else may ask the exporters."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from conformance.observability.prometheus import Prometheus
+from conformance.support.kinds import NAMESPACE
+from conformance.support.pods import container, pod_spec
+from conformance.support.waiting import wait_for
+from conformance.support.workspace import Workspace
+from modelyard.cluster import Session
+from modelyard.objects import Object, ObjectRef, text
+
+# By job: the namespace without which the component is not installed.
+COMPONENTS = {
+    "cert-manager": "cert-manager",
+    "jobset": "jobset-system",
+    "kserve": "kserve",
+    "kube-state-metrics": "kube-state-metrics",
+    "kuberay": "ray-system",
+    "kueue": "kueue-system",
+    "lws": "lws-system",
+}
+ALWAYS = {"cadvisor", "kubelet", "node-exporter", "prometheus"}
+# Connects as anybody in the cluster can: encrypted, but without a certificate. Trust is not what is tested here.
+STRANGER = """
+import socket, ssl, sys
+context = ssl.create_default_context()
+context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+host = "kube-state-metrics.kube-state-metrics.svc"
+try:
+    with context.wrap_socket(socket.create_connection((host, 8080), 10), server_hostname=host) as stream:
+        stream.sendall(b"GET /metrics HTTP/1.0\\r\\n\\r\\n")
+        print("ANSWER", stream.recv(100))
+except ssl.SSLError as error:
+    print("REFUSED", error.reason)
+"""
+
+
+def test_every_component_answers(session: Session, prometheus: Prometheus) -> None:
+    """Each installed component with metrics has a target, and all of its targets are up.
+
+    Seen to fail with ClusterRoleBinding modelyard-prometheus removed (nothing is found), and with the client's
+    certificate left out of node-exporter's job (its targets are down).
+    """
+    installed = {job for job, name in COMPONENTS.items() if session.get(ObjectRef("", NAMESPACE.kind, "", name))}
+    wanted = installed | ALWAYS
+    targets = wait_for(
+        f"{', '.join(sorted(wanted))} are up",
+        lambda: [target for target in prometheus.targets() if text(target, "labels", "job") in wanted],
+        lambda found: {text(each, "labels", "job") for each in found} == wanted and not _down(found),
+        show=lambda found: _down(found) or Counter(text(each, "labels", "job") for each in found),
+    )
+    schemes = {text(each, "labels", "job"): text(each, "scrapeUrl").partition(":")[0] for each in targets}
+    encrypted = {"cadvisor", "jobset", "kube-state-metrics", "kubelet", "kueue", "lws", "node-exporter"}
+    assert {schemes[job] for job in encrypted & wanted} == {"https"}, schemes
+
+
+def test_all_rules_are_taken_and_evaluated(prometheus: Prometheus) -> None:
+    """Prometheus has every rule that the component ships, and none fails on the series that are there.
+
+    Seen to fail with a rule that joins series which are not one to one.
+    """
+    rules = wait_for(
+        "all rules were evaluated",
+        prometheus.rules,
+        lambda found: bool(found) and all(text(rule, "health") in ("ok", "err") for rule in found),
+        show=lambda found: [text(rule, "name") for rule in found if text(rule, "health") == "unknown"],
+    )
+    assert [f"{text(rule, 'name')}: {text(rule, 'lastError')}" for rule in rules if text(rule, "health") != "ok"] == []
+
+
+@pytest.mark.usefixtures("prometheus")
+def test_the_exporters_refuse_a_stranger(session: Session, workspace: Workspace) -> None:
+    """What knows the names of all pods answers only to a client with a certificate of the platform's authority.
+
+    Seen to fail with client_auth_type NoClientCert in kube-state-metrics' web.yaml (it answers).
+    """
+    if session.get(ObjectRef("", NAMESPACE.kind, "", "kube-state-metrics")) is None:
+        pytest.skip("component kube-state-metrics is not installed")
+    spec = pod_spec(container(["python3", "-c", STRANGER]))
+    workspace.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "stranger"}, "spec": spec})
+    said = wait_for(
+        "a stranger has asked", lambda: workspace.logs("stranger"), lambda log: "REFUSED" in log or "ANSWER" in log
+    )
+    assert "REFUSED" in said and "ANSWER" not in said, said
+
+
+def _down(targets: list[Object]) -> list[str]:
+    return [
+        f"{text(each, 'labels', 'job')} {text(each, 'scrapeUrl')}: {text(each, 'lastError') or text(each, 'health')}"
+        for each in targets
+        if text(each, "health") != "up"
+    ]
