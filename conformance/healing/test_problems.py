@@ -23,6 +23,7 @@ FOLDER = "/var/lib/node-problem-detector"
 # when the pod is told to stop. 1: MS_RDONLY; 2: MNT_DETACH.
 READ_ONLY = f"""
 import ctypes, os, signal
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
 libc = ctypes.CDLL(None, use_errno=True)
 path = b"{FOLDER}/written"
 os.makedirs(path, exist_ok=True)

@@ -66,6 +66,9 @@ def test_a_job_on_a_lost_node_is_whole_again_within_the_tuned_time(
 ) -> None:
     """Simulated: the node is one by name only. The eviction, its time and the new pod are real.
 
+    A plain Job, whose new pod need not wait for the old one's end. A JobSet begins again when its old Jobs are gone:
+    on a lost node, when the Node itself is deleted, which a cloud does for a machine that it no longer has.
+
     Seen to fail with the tolerations taken out of ResourceFlavor default (evicted after 300 s).
     """
     queue = queues.queue(cpu="500m", flavor=FLAVOR)
@@ -112,7 +115,8 @@ def _prefers(node: str, obj: Object) -> Object:
     }
     template = mapping(obj, "spec", "template")
     changed = {**template, "spec": {**mapping(template, "spec"), **placed}}
-    return {**obj, "spec": {**mapping(obj, "spec"), "template": changed}}
+    # An evicted pod counts as a failed one.
+    return {**obj, "spec": {**mapping(obj, "spec"), "template": changed, "backoffLimit": 3}}
 
 
 def _all(workspace: Workspace) -> list[Object]:
