@@ -113,7 +113,7 @@ def test_render_tells_what_came_along_also_when_it_comes_from_the_cache() -> Non
         done = run("render", "--profile", "core", "--without", "lws")
         assert done.returncode == 0, done.stderr
         assert "lws-system" not in done.stdout
-    arguments = ("render", "--target", "local", "--without", "lws", "--with", "trainer")
+    arguments = ("render", "--profile", "core", "--without", "lws", "--with", "trainer")
     assert run(*arguments).stdout == done.stdout
 
 
