@@ -103,8 +103,11 @@ def test_every_container_on_local_has_requests_and_a_memory_limit(render: Render
     assert [fault for objects in render("local").values() for fault in rules.unbounded_containers(objects)] == []
 
 
-def test_operators_on_local_leave_the_cpus_to_jobs(render: Render) -> None:
-    assert sum(rules.requested_cpu(objects) for objects in render("local").values()) <= Decimal("0.35")
+@pytest.mark.parametrize(("profile", "cpus"), [("core", "0.25"), ("full", "0.45")])
+def test_operators_on_local_leave_the_cpus_to_jobs(profile: str, cpus: str, render: Render) -> None:
+    rendered = render("local")
+    asked = sum(rules.requested_cpu(rendered[name]) for name in _CATALOG.profile("local", profile))
+    assert asked <= Decimal(cpus)
 
 
 def test_every_service_finds_its_pods(component: tuple[str, str, list[Object]]) -> None:
