@@ -39,7 +39,7 @@ step "format" "$BIN/ruff" format --check .
 step "types" "$BIN/mypy"
 step "import contracts" "$BIN/lint-imports"
 step "unit and property tests" "$BIN/pytest" -q -n 2 -m "not cluster and not platform $MARKS" --junit-xml build/reports/unit.xml
-step "embedded control plane" "$BIN/pytest" -q -m "cluster $MARKS" --junit-xml build/reports/cluster.xml
+step "embedded control plane" "$BIN/pytest" -q -n 2 --dist loadfile -m "cluster $MARKS" --junit-xml build/reports/cluster.xml
 step "wheel" bash tests/wheel.sh "$ELSEWHERE"
 step "platform, ended on the way" env MODELYARD="$ELSEWHERE/bin/modelyard" MODELYARD_NAME="$CLUSTER" "$BIN/pytest" -q tests/platform -m "platform $MARKS"
 step "platform, from the wheel" env --chdir=/ "$ELSEWHERE/bin/modelyard" install --name "$CLUSTER"
