@@ -34,6 +34,7 @@ BUILT_IN = {
     "apiregistration.k8s.io",
     "apps",
     "batch",
+    "networking.k8s.io",
     "policy",
     "rbac.authorization.k8s.io",
     "resource.k8s.io",

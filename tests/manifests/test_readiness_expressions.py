@@ -22,6 +22,13 @@ CASES = [
     ("ClusterQueue", "kueue.x-k8s.io/v1beta2", ("Active", "False", "FlavorNotFound"), Status.IN_PROGRESS),
     ("ClusterQueue", "kueue.x-k8s.io/v1beta2", ("Active", "False", "Stopped"), Status.FAILED),
     ("ClusterQueue", "kueue.x-k8s.io/v1beta2", ("Active", "True", "Ready"), Status.CURRENT),
+    ("Gateway", "gateway.networking.k8s.io/v1", None, Status.IN_PROGRESS),
+    ("Gateway", "gateway.networking.k8s.io/v1", ("Accepted", "False", "Pending"), Status.IN_PROGRESS),
+    ("Gateway", "gateway.networking.k8s.io/v1", ("Accepted", "False", "InvalidParameters"), Status.FAILED),
+    ("Gateway", "gateway.networking.k8s.io/v1", ("Programmed", "True", "Programmed"), Status.CURRENT),
+    ("GatewayClass", "gateway.networking.k8s.io/v1", None, Status.IN_PROGRESS),
+    ("GatewayClass", "gateway.networking.k8s.io/v1", ("Accepted", "Unknown", "Pending"), Status.IN_PROGRESS),
+    ("GatewayClass", "gateway.networking.k8s.io/v1", ("Accepted", "True", "Accepted"), Status.CURRENT),
     ("LocalQueue", "kueue.x-k8s.io/v1beta2", None, Status.IN_PROGRESS),
     ("LocalQueue", "kueue.x-k8s.io/v1beta2", ("Active", "False", "ClusterQueueIsInactive"), Status.IN_PROGRESS),
     ("LocalQueue", "kueue.x-k8s.io/v1beta2", ("Active", "True", "Ready"), Status.CURRENT),
@@ -29,6 +36,9 @@ CASES = [
     ("NodeFeatureDiscovery", "nfd.openshift.io/v1", ("Available", "False", "x"), Status.IN_PROGRESS),
     ("NodeFeatureDiscovery", "nfd.openshift.io/v1", ("Degraded", "True", "x"), Status.FAILED),
     ("NodeFeatureDiscovery", "nfd.openshift.io/v1", ("Available", "True", "x"), Status.CURRENT),
+    ("NodePool", "karpenter.sh/v1", None, Status.IN_PROGRESS),
+    ("NodePool", "karpenter.sh/v1", ("Ready", "False", "NodeClassNotReady"), Status.IN_PROGRESS),
+    ("NodePool", "karpenter.sh/v1", ("Ready", "True", "Ready"), Status.CURRENT),
 ]
 
 
