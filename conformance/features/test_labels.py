@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import pytest
 
@@ -47,7 +48,7 @@ def test_labels_are_what_the_kernel_says(workspace: Workspace) -> None:
     """
     for node in _real_nodes(workspace.session):
         facts = _ask(workspace, text(node, "metadata", "name"))
-        shown = wait_for(f"the labels of {text(node, 'metadata', 'name')}", lambda name=node: _labels(workspace, name))
+        shown = wait_for(f"the labels of {text(node, 'metadata', 'name')}", partial(_labels, workspace, node))
         assert {name: shown.get(name, "") for name in facts} == facts
 
 
@@ -119,7 +120,8 @@ def _ask(workspace: Workspace, node: str) -> Facts:
 
 def _expected(said: str) -> Facts:
     release, _, cpuinfo = said.partition("\n")
-    cpu = dict(part for line in cpuinfo.split("\n\n")[0].splitlines() if len(part := _pair(line)) == 2)
+    lines = cpuinfo.split("\n\n")[0].splitlines()
+    cpu = {name.strip(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     flags = set(cpu["flags"].split())
     return {
         "kernel-version.full": release.strip(),
@@ -128,7 +130,3 @@ def _expected(said: str) -> Facts:
         "cpu-model.id": cpu["model"],
         **{f"cpu-cpuid.{label}": "true" if flag in flags else "" for flag, label in FLAGS.items()},
     }
-
-
-def _pair(line: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in line.split(":", 1))

@@ -17,7 +17,7 @@ UNREACHABLE = "node.kubernetes.io/unreachable"
 
 def real_node(session: Session) -> str:
     """Return the name of a node on which pods really run: neither simulated by us nor by kwok."""
-    listing = session.list(NODE, label_selector=f"type!=kwok,!{SIMULATED},!node-role.kubernetes.io/control-plane")
+    listing = session.list(NODE, label_selector=f"type!=kwok,!{SIMULATED}")
     assert listing is not None and listing.items, "no node that runs pods"
     return min(text(node, "metadata", "name") for node in listing.items)
 

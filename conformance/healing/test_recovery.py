@@ -87,6 +87,7 @@ def test_a_job_on_a_lost_node_is_whole_again_within_the_tuned_time(
         seconds=(TOLERATED + LATE).total_seconds() + 10,
     )
     grace = timedelta(seconds=number(workspace.get(POD, pod), "metadata", "deletionGracePeriodSeconds"))
+    assert given_up is not None  # waited for
     waited = moment(gone) - grace - given_up
     assert TOLERATED - timedelta(seconds=2) <= waited <= TOLERATED + LATE, waited
     wait_for("a new pod runs elsewhere", lambda: running(workspace.pods()), show=lambda _: states(_all(workspace)))

@@ -53,7 +53,7 @@ def test_every_rule_has_a_line(rules: list[Object]) -> None:
     assert {text(rule, "reason") for rule in rules} == set().union(*LINES.values())
 
 
-@pytest.mark.parametrize("name", ["kernel-monitor.json", "disk-monitor.json", "kubelet-monitor.json"])
+@pytest.mark.parametrize("name", ["kernel-monitor.json", "disk-monitor.json"])
 def test_every_lasting_problem_has_its_condition(name: str) -> None:
     config: Object = json.loads((FOLDER / name).read_text())
     wanted = {text(rule, "condition") for rule in mappings(config, "rules") if text(rule, "type") == "permanent"}
@@ -70,4 +70,4 @@ def test_what_is_no_answer_is_unknown(tmp_path: Path) -> None:
 
 
 def _written(folder: Path) -> int:
-    return subprocess.run(["bash", FOLDER / "writable.sh", folder], check=False, capture_output=True).returncode
+    return subprocess.run(["sh", FOLDER / "writable.sh", folder], check=False, capture_output=True).returncode
