@@ -9,8 +9,7 @@ from pathlib import Path
 from modelyard.local.runtime.addresses import nic_name, node_addresses
 from modelyard.local.runtime.record import Record
 
-# Source: Documentation/ABI/testing/sysfs-class-net of the kernel (operstate).
-_WORDS = {"down": "is switched off", "lowerlayerdown": "has no carrier"}
+_UP = 0x1  # IFF_UP of linux/if.h: whether somebody switched it on
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +37,13 @@ def nic_health(record: Record, holders: Mapping[str, int]) -> tuple[NicHealth, .
 
 
 def _nic(node: str, name: str, holder: int | None) -> NicHealth:
+    # The node's /sys shows the links of its own network namespace.
+    # Source: Documentation/ABI/testing/sysfs-class-net of the kernel (operstate, flags).
+    folder = Path(f"/proc/{holder}/root/sys/class/net/{name}")
     try:
-        # The node's /sys shows the links of its own network namespace.
-        state = Path(f"/proc/{holder}/root/sys/class/net/{name}/operstate").read_text().strip()
+        state, flags = (folder / "operstate").read_text().strip(), int((folder / "flags").read_text(), 16)
     except OSError:
         return NicHealth(node, name, up=False, reason="is gone")
-    return NicHealth(node, name, up=state == "up", reason="" if state == "up" else _WORDS.get(state, state))
+    if state == "up":
+        return NicHealth(node, name, up=True, reason="")
+    return NicHealth(node, name, up=False, reason="has no carrier" if flags & _UP else "is switched off")
