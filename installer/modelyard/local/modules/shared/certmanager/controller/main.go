@@ -71,6 +71,9 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	// As upstream's main: without these, metrics say nothing of certificates.
+	base.Metrics.SetupACMECollector(base.SharedInformerFactory.Acme().V1().Challenges().Lister())
+	base.Metrics.SetupCertificateCollector(base.SharedInformerFactory.Certmanager().V1().Certificates().Lister())
 	health := healthz.NewServer(settings.LeaderElectionConfig.HealthzTimeout)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return serveHealth(ctx, health, settings.HealthzListenAddress) })
