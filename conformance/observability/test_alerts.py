@@ -48,8 +48,8 @@ def faults(session: Session, workspace: Workspace, removal: Removal) -> Iterator
 def test_every_alert_that_can_be_caused_fires(scene: Scene, faults: Faults, prometheus: Prometheus) -> None:
     """Each fault's alert fires, with the labels that name the fault; those of GPUs and of a lost node: simulated.
 
-    What they say is in words, with all names filled in. Seen to fail with a rule's expression that never holds, with
-    kube-state-metrics scaled to 0, and with a label misspelt in a template.
+    What they say is in words, with all names filled in. To be seen to fail (not run yet) with a rule's expression that
+    never holds, with kube-state-metrics scaled to 0, and with a label misspelt in a template.
     """
     short = judge.start(scene.workspace)
     expected = _cause(scene, faults, prometheus)
