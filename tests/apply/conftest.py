@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import zlib
 from collections.abc import Iterator
@@ -11,9 +12,11 @@ import pytest
 from apply_helpers import IMAGE, Events
 
 from modelyard.apply import members
+from modelyard.apply.chosen import forget_choice
 from modelyard.cluster import Session, connect
 from modelyard.local.artifacts.oci import ImageConfig, write_binary_layer, write_image
 from modelyard.local.runtime import ClusterInfo, load_image
+from modelyard.local.runtime.files import locked
 from modelyard.objects import GroupKind, ObjectRef, text
 from modelyard.plan import inventory
 
@@ -21,6 +24,15 @@ from modelyard.plan import inventory
 @pytest.fixture
 def session(cluster: ClusterInfo) -> Session:
     return connect(cluster.kubeconfig)
+
+
+@pytest.fixture
+def choice(session: Session) -> Iterator[None]:
+    """The cluster's choice is this test's alone and empty at first: other files' tests run beside it."""
+    with locked(Path(os.environ["MODELYARD_STATE_DIR"]) / "choice.lock"):
+        forget_choice(session)
+        yield
+        forget_choice(session)
 
 
 @pytest.fixture

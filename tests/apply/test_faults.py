@@ -164,7 +164,7 @@ def test_a_kubeconfig_that_points_nowhere_is_told(tmp_path: Path, relayed: Path,
 
 
 @pytest.fixture
-def catalogue(tmp_path: Path, own: str) -> Path:
+def catalogue(tmp_path: Path, own: str, choice: None) -> Path:
     """A catalogue of one component, whose Deployment has an image that nobody has."""
     root = tmp_path / "root"
     base, overlay = root / "manifests/cluster" / own, root / "overlays/test" / own

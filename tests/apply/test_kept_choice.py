@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from apply_helpers import config_map, namespace, rendered
 
 from modelyard import apply
-from modelyard.apply.chosen import forget_choice
 from modelyard.catalog.choice import Choice
 from modelyard.cluster import Session
 from modelyard.errors import RefusalError
@@ -16,14 +13,7 @@ from modelyard.objects import text
 from modelyard.plan import chosen
 
 
-@pytest.fixture
-def clean(session: Session) -> Iterator[None]:
-    forget_choice(session)
-    yield
-    forget_choice(session)
-
-
-@pytest.mark.usefixtures("clean")
+@pytest.mark.usefixtures("choice")
 def test_a_choice_is_kept_and_written_only_when_it_changes(session: Session) -> None:
     assert apply.read_choice(session) is None
     choice = Choice("core", ("keda",), ("lws",), "/site")
@@ -36,7 +26,7 @@ def test_a_choice_is_kept_and_written_only_when_it_changes(session: Session) -> 
     assert apply.read_choice(session) == Choice("full")
 
 
-@pytest.mark.usefixtures("clean")
+@pytest.mark.usefixtures("choice")
 def test_a_damaged_choice_is_a_refusal_that_says_how_to_mend_it(session: Session) -> None:
     apply.keep_choice(session, Choice())
     session.apply({**chosen.choice_object(Choice(), cluster=session.cluster_id), "data": {"choice": "{"}})

@@ -6,13 +6,11 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from apply_helpers import ABOUT, namespace
 
-from modelyard.apply.chosen import forget_choice
 from modelyard.cluster import Session
 from modelyard.local.runtime import ClusterInfo
 from modelyard.objects import ObjectRef, dig
@@ -22,7 +20,7 @@ MIRRORED = f"mirror.example.test/platform/{IMAGE}"
 
 
 @pytest.fixture
-def catalogue(tmp_path: Path, own: str, session: Session) -> Iterator[Path]:
+def catalogue(tmp_path: Path, own: str, choice: None) -> Path:
     """A catalogue of one component, whose pod template names an image; no pod ever runs from it."""
     containers = [{"name": "main", "image": IMAGE}]
     template = {
@@ -45,9 +43,7 @@ def catalogue(tmp_path: Path, own: str, session: Session) -> Iterator[Path]:
     for name, content in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(content)
-    forget_choice(session)
-    yield root
-    forget_choice(session)
+    return root
 
 
 def test_images_stay_where_a_mirror_was_named_until_it_is_taken_back(

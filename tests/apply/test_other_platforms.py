@@ -35,6 +35,7 @@ def test_a_cluster_of_another_kind_is_refused(session: Session) -> None:
         refuse_other_platforms(session, target(refusesApiGroups=["apps"]))
 
 
+@pytest.mark.usefixtures("choice")
 def test_a_dry_run_is_refused_where_the_install_would_be(cluster: ClusterInfo, tmp_path: Path, own: str) -> None:
     objects = (namespace(own), config_map(own, "a"))
     files = {

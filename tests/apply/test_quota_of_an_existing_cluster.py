@@ -31,7 +31,7 @@ def asking(workload: dict[str, object], cpu: Decimal) -> dict[str, object]:
 
 
 @pytest.fixture
-def catalogue(tmp_path: Path, own: str) -> Path:
+def catalogue(tmp_path: Path, own: str, choice: None) -> Path:
     """A catalogue of a platform that asks for CPU, and of a team whose quota is in a ConfigMap."""
     root = tmp_path / "root"
     objects = [namespace(own), asking(deployment(own, "controller"), PLATFORM_CPU)]
