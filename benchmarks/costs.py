@@ -52,14 +52,15 @@ def main() -> None:
 
 
 def measure(session: Session, components: Mapping[str, Component]) -> dict[str, Cost]:
-    """Return what each installed component that has pods uses at rest, by name."""
+    """Return what each installed component that has pods uses at rest, by name; without those that do not rest."""
     time.sleep(SETTLING_SECONDS)
     before = uses(session)
     time.sleep(SECONDS)
     after = uses(session)
     owners = {kind.kind: _items(session, kind) for kind in (*_WORKLOADS, GroupKind("apps", "ReplicaSet"))}
     belongs = pods_of(components, _items(session, GroupKind("", "Pod")), owners)
-    return {name: cost_of([(before.get(uid), after.get(uid)) for uid in belongs[name]]) for name in sorted(belongs)}
+    costs = {name: cost_of([(before.get(uid), after.get(uid)) for uid in belongs[name]]) for name in sorted(belongs)}
+    return {name: cost for name, cost in costs.items() if cost is not None}
 
 
 def uses(session: Session) -> dict[str, Use]:
@@ -119,13 +120,14 @@ def _applyset(obj: Object, by_uid: Mapping[str, Object]) -> str:
     return ""
 
 
-def cost_of(uses: Iterable[tuple[Use | None, Use | None]]) -> Cost:
-    """Return the cost of some pods, each by what it had used before and after; one that came between counts not."""
+def cost_of(uses: Iterable[tuple[Use | None, Use | None]]) -> Cost | None:
+    """Return the cost of some pods, each by what it had used before and after; None where one came or went between."""
     cpu = memory = 0.0
     for before, after in uses:
-        if before is not None and after is not None and after.at > before.at:
-            cpu += (after.cpu - before.cpu) / (after.at - before.at)
-            memory += after.memory
+        if before is None or after is None or after.at <= before.at:
+            return None
+        cpu += (after.cpu - before.cpu) / (after.at - before.at)
+        memory += after.memory
     return Cost(cpu=math.ceil(1000 * cpu), memory=max(1, math.ceil(memory / _MIB)))
 
 

@@ -49,7 +49,7 @@ def _costs(components: Sequence[Component]) -> tuple[str, ...]:
     return (
         "## Cost at rest",
         "What all pods of a component use on `local` while nothing is queued, trained or served: measured there, not "
-        "what they request. One that is not here has no pods, or was never run here.",
+        "what they request. One that is not here has no pods, or has not been measured.",
         table(("component", "CPU", "memory"), [*rows, ("**all**", f"{cpu} m", f"{memory} MiB")] if rows else []),
     )
 

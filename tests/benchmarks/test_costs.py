@@ -38,11 +38,12 @@ def test_a_pod_is_of_the_component_whose_workload_owns_it_or_that_has_the_namesp
     assert pods_of(components, pods, owners) == {"a": ["of-a"], "b": ["of-b"], "c": ["of-c"]}
 
 
-def test_a_cost_is_of_all_pods_that_were_there_all_the_time_rounded_up() -> None:
+def test_a_cost_is_the_sum_of_all_pods_rounded_up_and_there_is_none_while_pods_come_and_go() -> None:
     first = (Use(cpu=10.0, memory=0, at=100.0), Use(cpu=10.25, memory=20 << 20, at=200.0))
     second = (Use(cpu=0.0, memory=0, at=100.0), Use(cpu=0.101, memory=1, at=200.0))
     came = (None, Use(cpu=50.0, memory=1 << 30, at=200.0))
-    assert cost_of([first, second, came]) == Cost(cpu=4, memory=21)
+    assert cost_of([first, second]) == Cost(cpu=4, memory=21)
+    assert cost_of([first, came]) is None
 
 
 def test_a_cost_takes_the_place_of_the_one_before() -> None:

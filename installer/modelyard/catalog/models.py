@@ -140,7 +140,7 @@ class Component(Model):
     )
     proof: Proof = Field(description="how far it is proved here")
     proofNote: str = Field(default="", description="what was proved or simulated, in one line")  # noqa: N815
-    cost: Cost | None = Field(default=None, description="what it uses at rest on `local`; absent: it never ran here")
+    cost: Cost | None = Field(default=None, description="what it uses at rest on `local`; absent: not measured")
 
 
 class Basis(StrEnum):
