@@ -15,7 +15,7 @@ def test_two_teams_share_a_cohort_by_their_weights(workspace: Workspace, queues:
     """The cohort's own quota holds eight jobs. One team takes all of it; the other, of three times its weight, comes
     later, and ends with six.
 
-    Seen to fail with both weights 1 (four each), and without `fairSharing` in Kueue's configuration (nothing moves).
+    Seen to fail with both weights 1.
     """
     cohort = queues.cohort(cpu=f"{JOBS * 10}m")
     teams = {name: queues.queue(cpu="0", cohort=cohort, weight=weight) for name, weight in SHARES.items()}

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.needs("kwok", "topology")
 
 NAME = "racks"  # of the component topology
 # Hosts a rack, racks a block; a pod of the tests takes a host. Only the middle one has room for three.
-BLOCKS = {"one": {"left": 2, "middle": 3}, "two": {"right": 2}}
+BLOCKS = {"first": {"left": 2}, "second": {"middle": 3, "right": 2}}
 CPU = "4"
 REQUIRED, PREFERRED = "kueue.x-k8s.io/podset-required-topology", "kueue.x-k8s.io/podset-preferred-topology"
 
@@ -68,7 +68,7 @@ def test_a_gang_that_requires_a_rack_and_fits_in_none_waits(
 ) -> None:
     """Seven hosts are free and the quota is there; no rack has four.
 
-    Simulated: the nodes. Seen to fail with the annotation for `preferred` instead.
+    Simulated: the nodes. Seen to fail with the annotation left out of the job: it starts.
     """
     with pod_history(workspace) as history:
         workspace.create(_gang(queue, REQUIRED, levels[1], pods=4))
@@ -79,12 +79,12 @@ def test_a_gang_that_requires_a_rack_and_fits_in_none_waits(
 def test_a_gang_that_prefers_a_rack_spills_into_the_next_of_its_block(
     workspace: Workspace, queue: Queue, levels: tuple[str, str]
 ) -> None:
-    """Four pods need two racks; those of block one hold them, without the other block.
+    """Four pods need two racks; those of the second block hold them, without the first.
 
     Simulated: the nodes and what runs on them. Seen to fail with the annotation left out of the job.
     """
     workspace.create(_gang(queue, PREFERRED, levels[1], pods=4))
-    assert _places(workspace, levels[1], pods=4) == {"left", "middle"}
+    assert _places(workspace, levels[1], pods=4) == {"middle", "right"}
 
 
 def _gang(queue: Queue, annotation: str, label: str, *, pods: int) -> dict[str, object]:
