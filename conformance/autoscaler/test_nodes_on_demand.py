@@ -26,8 +26,8 @@ POOL_LABEL = "karpenter.sh/nodepool"
 def test_an_admitted_gang_gets_simulated_nodes_which_go_when_it_ends(workspace: Workspace, queues: Queues) -> None:
     """A gang of two whole nodes waits for its quota without a pod; once admitted, nodes come for it, and go after it.
 
-    Simulated: the nodes and what runs on them. Seen to fail with Deployment karpenter scaled to 0 (its pods stay
-    Pending), and with `consolidateAfter: Never` in NodePool simulated-gpu (its nodes stay).
+    Simulated: the nodes and what runs on them. Seen to fail with Deployment karpenter scaled to 0, and with
+    `consolidateAfter: Never` in NodePool simulated-gpu (its nodes stay).
     """
     queue = queues.queue(cpu="100", gpus="16", flavor=FLAVOR)
     with pod_history(workspace) as history:
