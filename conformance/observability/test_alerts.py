@@ -18,7 +18,7 @@ from conformance.support.removal import Removal
 from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace, open_workspace
 from modelyard.cluster import Session
-from modelyard.objects import Object, mapping
+from modelyard.objects import Object, text
 
 SECONDS = 400.0
 # Without a `for`: the platform's own Prometheus says them within the test's time.
@@ -48,8 +48,8 @@ def faults(session: Session, workspace: Workspace, removal: Removal) -> Iterator
 def test_every_alert_that_can_be_caused_fires(scene: Scene, faults: Faults, prometheus: Prometheus) -> None:
     """Each fault's alert fires, with the labels that name the fault; those of GPUs and of a lost node: simulated.
 
-    What they say is in words, with all names filled in. To be seen to fail (not run yet) with a rule's expression that
-    never holds, with kube-state-metrics scaled to 0, and with a label misspelt in a template.
+    What they say is in words, with all names filled in. To be seen to fail (not tried yet) with a rule's expression
+    that never holds, with kube-state-metrics scaled to 0, and with a label misspelt in a template.
     """
     short = judge.start(scene.workspace)
     expected = _cause(scene, faults, prometheus)
@@ -103,5 +103,5 @@ def _among(wanted: Labels, fired: list[Mapping[str, str]]) -> bool:
 
 def _unclear(alerts: list[Object]) -> list[str]:
     """Return what alerts say with a name left empty, or with an error of the template in it."""
-    words = [str(each) for alert in alerts for each in mapping(alert, "annotations").values()]
+    words = [text(alert, "annotations", field) for alert in alerts for field in ("summary", "description")]
     return [each for each in words if any(sign in each for sign in ("<", "  ", " /", "/ "))]

@@ -24,7 +24,7 @@ ELSEWHERE = {
 def test_every_panel_has_series_while_a_job_runs(scene: Scene, prometheus: Prometheus) -> None:
     """Every query of every dashboard, asked from the platform's Prometheus. Those for GPUs: simulated.
 
-    To be seen to fail (not run yet) with kube-state-metrics scaled to 0 (training, serving), with job `models` taken
+    To be seen to fail (not tried yet) with kube-state-metrics scaled to 0 (training, serving), with job `models` taken
     out of prometheus.yaml (serving), and with Kueue's ServiceAccount bound to nothing (queue).
     """
     empty = {
@@ -50,7 +50,7 @@ def test_every_panel_has_series_while_a_job_runs(scene: Scene, prometheus: Prome
 def test_rules_ask_for_metrics_that_there_are(scene: Scene, prometheus: Prometheus) -> None:
     """Every metric that a rule names exists, by Prometheus' own parser and its own list.
 
-    To be seen to fail (not run yet) with a metric's name misspelt in a rule.
+    To be seen to fail (not tried yet) with a metric's name misspelt in a rule.
     """
     queries = [text(rule, "query") for rule in prometheus.rules()]
     named = {name for query in queries for name in prometheus.metrics_of(query)}
