@@ -16,7 +16,7 @@ from modelyard.render.render import WHOLE
 
 TARGETS = sorted(load(data_root()).targets)
 # kustomize takes some 15 s for all components together; `make test` has a sample.
-SAMPLE = ("cloud-gke", "openshift")
+SAMPLE = ("openshift",)
 WHOLES = [target if target in SAMPLE else pytest.param(target, marks=pytest.mark.long) for target in TARGETS]
 
 
