@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -32,6 +33,10 @@ Bring = Callable[..., ClusterInfo]  # (spec, timeout in seconds)
 
 def pytest_configure(config: pytest.Config) -> None:
     """Give the run (and, by inheritance, its xdist workers) a state folder of its own."""
+    if (
+        signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    ):  # a shell's background job: what it starts would ignore it too
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):
         return
     _remove_abandoned()

@@ -108,7 +108,6 @@ from modelyard.local.runtime import ClusterSpec, up
 from modelyard.paths import cache_dir
 def emit(event):
     if isinstance(event, StepProgress): print(event, flush=True)
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 up(ClusterSpec(name={name!r}), *cluster_binaries(cache_dir(), discard), emit)
 """
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
