@@ -33,9 +33,7 @@ Bring = Callable[..., ClusterInfo]  # (spec, timeout in seconds)
 
 def pytest_configure(config: pytest.Config) -> None:
     """Give the run (and, by inheritance, its xdist workers) a state folder of its own."""
-    if (
-        signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    ):  # a shell's background job: what it starts would ignore it too
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of a shell's background job; its children would ignore it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):
         return
