@@ -38,7 +38,7 @@ def installed(count: int) -> Reached:
     [
         pytest.param(begun("cluster:start"), signal.SIGINT, 130, id="ctrl-c-while-the-cluster-starts", marks=LONG),
         pytest.param(begun("install:cert-manager"), signal.SIGKILL, -9, id="kill-9-as-it-begins", marks=LONG),
-        pytest.param(installed(2), signal.SIGINT, 130, id="ctrl-c-after-two-components"),
+        pytest.param(installed(2), signal.SIGINT, 130, id="ctrl-c-after-two-components", marks=LONG),
         pytest.param(installed(4), signal.SIGKILL, -9, id="kill-9-after-four-components"),
         *(
             pytest.param(installed(count), signal.SIGKILL, -9, id=f"kill-9-after-{count}", marks=LONG)
