@@ -9,6 +9,7 @@ from modelyard.local.runtime.addresses import DNS_DOMAIN, DNS_SERVICE, GATEWAY
 from modelyard.local.runtime.control_plane import API_ADDRESS
 from modelyard.local.runtime.layout import Layout
 from modelyard.local.runtime.plan import Component, Gate
+from modelyard.local.runtime.rbac import bind_user
 
 HEALTH_PORT = 8181
 _LABELS = {"k8s-app": "kube-dns", "app.kubernetes.io/managed-by": "modelyard"}
@@ -54,7 +55,7 @@ def objects() -> list[tuple[str, dict[str, object]]]:
     slices = "/apis/discovery.k8s.io/v1/namespaces/kube-system/endpointslices"
     return [
         (f"{rbac}/clusterroles/system:coredns", _role()),
-        (f"{rbac}/clusterrolebindings/system:coredns", _binding()),
+        (f"{rbac}/clusterrolebindings/system:coredns", bind_user("system:coredns")),
         (f"{services}/kube-dns", _service()),
         (f"{slices}/kube-dns-modelyard", _slice()),
     ]
@@ -70,17 +71,6 @@ def _role() -> dict[str, object]:
             {"apiGroups": [""], "resources": ["services", "pods", "namespaces"], "verbs": read},
             {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": read},
         ],
-    }
-
-
-def _binding() -> dict[str, object]:
-    group = "rbac.authorization.k8s.io"
-    return {
-        "apiVersion": f"{group}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": "system:coredns"},
-        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "system:coredns"},
-        "subjects": [{"apiGroup": group, "kind": "User", "name": "system:coredns"}],
     }
 
 

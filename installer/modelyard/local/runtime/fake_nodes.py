@@ -15,6 +15,7 @@ from modelyard.local.runtime.addresses import FAKE_POD_CIDR, GATEWAY
 from modelyard.local.runtime.control_plane import API_ADDRESS
 from modelyard.local.runtime.layout import Layout
 from modelyard.local.runtime.plan import Component, Gate
+from modelyard.local.runtime.rbac import bind_user
 
 SIMULATED_LABEL = "modelyard.dev/simulated"
 PLAYER_LABEL = "modelyard.dev/simulated-by"
@@ -55,7 +56,7 @@ def objects(count: int, gpus: int) -> list[tuple[str, dict[str, object]]]:
     rbac = "/apis/rbac.authorization.k8s.io/v1"
     rights = [
         (f"{rbac}/clusterroles/system:kwok", _role()),
-        (f"{rbac}/clusterrolebindings/system:kwok", _binding()),
+        (f"{rbac}/clusterrolebindings/system:kwok", bind_user("system:kwok")),
     ]
     return rights + [(f"/api/v1/nodes/{name(index)}", _node(name(index), gpus)) for index in range(1, count + 1)]
 
@@ -115,15 +116,4 @@ def _role() -> dict[str, object]:
             rule("", ["pods/status"], "patch update"),
             rule("coordination.k8s.io", ["leases"], "create get list patch update watch"),
         ],
-    }
-
-
-def _binding() -> dict[str, object]:
-    group = "rbac.authorization.k8s.io"
-    return {
-        "apiVersion": f"{group}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": "system:kwok"},
-        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "system:kwok"},
-        "subjects": [{"apiGroup": group, "kind": "User", "name": "system:kwok"}],
     }
