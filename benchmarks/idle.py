@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from benchmarks.cell import Cell, Series
 from benchmarks.processes import cpu_by_name, cpu_total, resident_by_name
@@ -11,14 +12,20 @@ from benchmarks.processes import cpu_by_name, cpu_total, resident_by_name
 # Controllers that have just started still list and watch.
 SETTLING_SECONDS = 60.0
 SECONDS = 60.0
-GOAL_RESIDENT_MIB = 3072.0
-GOAL_CPU_PERCENT = 25.0
 # Smaller parts than this are summed up as "others".
 SMALL_MIB = 10.0
 
 
-def measure(cluster: str) -> Iterator[Cell]:
-    """Yield memory and CPU of the platform on `cluster`, its pods among them."""
+@dataclass(frozen=True, slots=True)
+class Goals:
+    """What a platform should stay within: resident memory in MiB, CPU in percent of a core."""
+
+    resident: float
+    cpu: float
+
+
+def measure(cluster: str, *, profile: str, goals: Goals) -> Iterator[Cell]:
+    """Yield memory and CPU of the platform on `cluster`, its pods among them; cells `idle/<profile>/rss` and `/cpu`."""
     time.sleep(SETTLING_SECONDS)
     began, total, by_name = time.monotonic(), cpu_total(cluster), cpu_by_name(cluster)
     time.sleep(SECONDS)
@@ -27,14 +34,10 @@ def measure(cluster: str) -> Iterator[Cell]:
     parts = {name: 100 * (now - by_name.get(name, 0.0)) / seconds for name, now in cpu_by_name(cluster).items()}
     resident = resident_by_name(cluster)
     what = f"after {SETTLING_SECONDS:.0f} s of rest"
-    yield Cell(
-        "idle/rss", "MiB", Series(f"resident memory {what}", (sum(resident.values()),)), (), GOAL_RESIDENT_MIB,
-        _sorted(resident, SMALL_MIB),
-    )  # fmt: skip
-    yield Cell(
-        "idle/cpu", "% of a core", Series(f"CPU over {SECONDS:.0f} s {what}", (used,)), (), GOAL_CPU_PERCENT,
-        _sorted(parts, 0.1),
-    )  # fmt: skip
+    memory = Series(f"{profile}: resident memory {what}", (sum(resident.values()),))
+    cpu = Series(f"{profile}: CPU over {SECONDS:.0f} s {what}", (used,))
+    yield Cell(f"idle/{profile}/rss", "MiB", memory, (), goals.resident, _sorted(resident, SMALL_MIB))
+    yield Cell(f"idle/{profile}/cpu", "% of a core", cpu, (), goals.cpu, _sorted(parts, 0.1))
 
 
 def _sorted(parts: dict[str, float], small: float) -> dict[str, float]:

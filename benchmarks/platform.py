@@ -18,6 +18,7 @@ from benchmarks.timeline import Told, watch
 RUNS = 3
 GOAL_AVAILABLE_SECONDS = 60.0
 GOAL_AGAIN_SECONDS = 5.0
+GOALS_AT_REST = idle.Goals(resident=3072.0, cpu=25.0)
 
 
 def measure() -> Iterator[Cell]:
@@ -30,11 +31,12 @@ def measure() -> Iterator[Cell]:
         for number in range(RUNS):
             quick.append(_loop(manifest, images, retry_loop.SHORT_PAUSE_SECONDS))
             with fresh_cluster("platform") as cluster:
-                new.append(_install(cluster, Path(scratch), "--no-smoke"))
+                new.append(install(cluster, Path(scratch), "--no-smoke"))
                 again.append(cluster.modelyard("install", "--no-smoke"))
-                rest = list(idle.measure(cluster.name)) if number == RUNS - 1 else []
+                if number == RUNS - 1:
+                    rest = list(idle.measure(cluster.name, profile="core", goals=GOALS_AT_REST))
         with fresh_cluster("smoke") as cluster:
-            proved = _install(cluster, Path(scratch))
+            proved = install(cluster, Path(scratch))
     yield _new(new, slow, quick)
     result = Series("modelyard install, new cluster: the smoke job's result", (proved.end_of("smoke"),))
     yield Cell("platform/smoke", "s", result, parts=parts(proved))
@@ -77,7 +79,8 @@ def parts(told: Told) -> dict[str, float]:
     return {step.title: step.seconds for step in told.steps}
 
 
-def _install(cluster: Cluster, scratch: Path, *options: str) -> Told:
+def install(cluster: Cluster, scratch: Path, *options: str) -> Told:
+    """Run `modelyard install` with `options` on the cluster; return what it told, with its times."""
     return watch([MODELYARD, "install", "--name", cluster.name, *options], cluster.settings, scratch)
 
 

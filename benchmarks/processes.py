@@ -50,12 +50,21 @@ def cpu_total(cluster: str) -> float:
     raise LookupError(f"no cgroup counts the CPU time of {path}")
 
 
+def resident_mib(root: int) -> float:
+    """Return the resident memory, in MiB, of the process `root` and all below it; shared pages count more than once."""
+    return sum(map(resident_bytes, _below(root))) / _MIB
+
+
 def _tree(cluster: str) -> set[int]:
     supervisor = running_supervisor(layout(cluster))
     if supervisor is None:
         raise LookupError(f"cluster {cluster} does not run")
+    return _below(supervisor.pid)
+
+
+def _below(root: int) -> set[int]:
     children: Mapping[int, list[int]] = _children()
-    found, todo = set(), [supervisor.pid]
+    found, todo = set(), [root]
     while todo:
         pid = todo.pop()
         found.add(pid)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.commands import run
+from benchmarks.commands import CommandFailedError, run
+from benchmarks.processes import resident_mib
 
 LOOK_SECONDS = 1.0
+# Commands that take seconds have their most memory for a fraction of one.
+LOOK_CLOSELY_SECONDS = 0.02
 
 
 def disk_gib(folder: Path) -> float:
@@ -43,6 +49,29 @@ def watched_memory() -> Iterator[Memory]:
     finally:
         over.set()
         thread.join()
+
+
+def most_resident_mib(argv: Sequence[str | Path], *, cwd: Path | None, settings: Mapping[str, str]) -> float:
+    """Run `argv` to its end; return the most resident memory, in MiB, of it and all that it starts.
+
+    Args:
+        argv: the command.
+        cwd: where; None: here.
+        settings: what its environment has beside ours.
+
+    Raises:
+        CommandFailedError: its exit code is not 0.
+    """
+    with subprocess.Popen(
+        list(argv), cwd=cwd, env=os.environ | dict(settings), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        most = 0.0
+        while process.poll() is None:
+            most = max(most, resident_mib(process.pid))
+            time.sleep(LOOK_CLOSELY_SECONDS)
+    if process.returncode != 0:
+        raise CommandFailedError(f"{' '.join(map(str, argv))} ended with {process.returncode}")
+    return most
 
 
 def _available_gib() -> float:

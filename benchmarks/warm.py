@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Mapping
 
-from benchmarks import cluster, platform, rendering, report, startup
+from benchmarks import cluster, full, platform, rendering, report, startup
 from benchmarks.cell import Cell
 
 PARTS: Mapping[str, Callable[[], Iterator[Cell]]] = {
@@ -14,6 +14,7 @@ PARTS: Mapping[str, Callable[[], Iterator[Cell]]] = {
     "render": rendering.measure,
     "cluster": cluster.measure,
     "platform": platform.measure,
+    "full": full.measure,
 }
 
 
