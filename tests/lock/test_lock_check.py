@@ -41,7 +41,7 @@ def proof_of(root: Path, *, look: bool = True, targets: tuple[str, ...] = TARGET
     def render(target: str, name: str) -> list[Object]:
         if not look:
             raise UnavailableError(f"upstream {name}", "is not looked at")
-        return workspace.render(catalog, target, (name,))[name]
+        return workspace.renderer().objects(catalog, target, (name,))[name]
 
     return prove(catalog, render, workspace.store())
 

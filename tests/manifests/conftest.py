@@ -35,7 +35,7 @@ def render(catalog: Catalog, workspace: Workspace) -> Callable[[str], Rendered]:
 
     def rendered(target: str) -> Rendered:
         if target not in done:
-            done[target] = workspace.render(catalog, target, catalog.everything(target))
+            done[target] = workspace.renderer().objects(catalog, target, catalog.everything(target))
         return done[target]
 
     return rendered

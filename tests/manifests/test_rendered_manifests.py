@@ -218,7 +218,7 @@ def test_target_yaml_names_every_value_that_a_site_sets(target: str, catalog: Ca
 def test_every_value_goes_where_it_belongs(target: str, name: str, catalog: Catalog, workspace: Workspace) -> None:
     for number, key in enumerate(_values(catalog, target, name)):
         value = f"{7001 + number}"
-        [objects] = workspace.render(catalog, target, [name], {name: {key: value}}).values()
+        [objects] = workspace.renderer().objects(catalog, target, [name], {name: {key: value}}).values()
         assert value in json.dumps(objects), key
 
 

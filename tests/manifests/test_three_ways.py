@@ -24,7 +24,7 @@ WHOLES = [target if target in SAMPLE else pytest.param(target, marks=pytest.mark
 def test_the_whole_is_the_sum_of_its_components(
     target: str, catalog: Catalog, workspace: Workspace, render: Callable[[str], Mapping[str, list[Object]]]
 ) -> None:
-    whole = workspace.render(catalog, target, [WHOLE])[WHOLE]
+    whole = workspace.renderer().objects(catalog, target, [WHOLE])[WHOLE]
     parts = [obj for objects in render(target).values() for obj in objects]
     assert len(whole) == len(parts)
     assert _by_ref(whole) == _by_ref(parts)
@@ -34,7 +34,7 @@ def test_the_whole_is_the_sum_of_its_components(
 def test_the_command_prints_the_components(
     target: str, catalog: Catalog, workspace: Workspace, render: Callable[[str], Mapping[str, list[Object]]]
 ) -> None:
-    keys = workspace.render_keys(catalog, target, list(render(target)))
+    keys = workspace.renderer().keys(catalog, target, list(render(target)))
     parts = [workspace.rendered.text(key) or b"" for key in keys.values()]
     done = CliRunner().invoke(main, ["render", "--target", target])
     assert done.exit_code == 0

@@ -17,7 +17,7 @@ import pytest
 from modelyard.catalog import load
 from modelyard.errors import CatalogError, ModelyardError, RenderError
 from modelyard.render.cache import Cache
-from modelyard.render.render import Tools, render
+from modelyard.render.render import Renderer, Tools
 from modelyard.sources import Store, tree_digest
 
 Feed = Callable[..., ModelyardError]
@@ -36,7 +36,7 @@ def feed(root: Path, rendered_cache: Cache, store: Store, tools: Tools) -> Feed:
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
         catalog = load(root)
         with pytest.raises(ModelyardError) as caught:
-            render(catalog, "local", names or ("own",), cache=rendered_cache, store=store, tools=tools)
+            Renderer(rendered_cache, store, tools).objects(catalog, "local", names or ("own",))
         assert caught.value.remedy
         assert not list(rendered_cache.folder.glob("*")) or names
         return caught.value
@@ -86,7 +86,7 @@ def test_a_url_inside_an_upstream_s_tree_reaches_no_network(
     lock = (root / "upstream.lock").read_text()
     (root / "upstream.lock").write_text(lock.replace(lock.partition("sha256: ")[2][:64], digest))
     with pytest.raises(RenderError, match=r"manifests/cluster/thing: kustomize build: .*example.com"):
-        render(load(root), "local", ["thing"], cache=rendered_cache, store=store, tools=tools)
+        Renderer(rendered_cache, store, tools).objects(load(root), "local", ["thing"])
     with proxy, pytest.raises(BlockingIOError):  # nobody has connected
         proxy.accept()
 
@@ -176,7 +176,7 @@ def test_kustomize_s_own_transformers_may_be_used(
         "resources: [a.yaml]\ntransformers:\n- |-\n  apiVersion: builtin\n  kind: PrefixTransformer\n"
         "  metadata: {name: x}\n  prefix: my-\n  fieldSpecs: [{path: metadata/name}]\n"
     )
-    found = render(load(root), "local", ["own"], cache=rendered_cache, store=store, tools=tools)
+    found = Renderer(rendered_cache, store, tools).objects(load(root), "local", ["own"])
     assert found["own"][0]["metadata"] == {"name": "my-own"}
 
 
@@ -267,7 +267,7 @@ def test_a_patch_that_fits_or_takes_away_what_it_fits_passes(
     folder = root / "overlays/local/own"
     (folder / "a.yaml").write_text(CONFIG + "---\n" + CONFIG.replace("own", "gone"))
     (folder / "kustomization.yaml").write_text(f"resources: [a.yaml]\npatches:\n- {patch}\n")
-    assert render(load(root), "local", ["own"], cache=rendered_cache, store=store, tools=tools)["own"]
+    assert Renderer(rendered_cache, store, tools).objects(load(root), "local", ["own"])["own"]
 
 
 def test_two_components_that_have_one_object_are_told(feed: Feed) -> None:
@@ -284,5 +284,5 @@ def test_they_are_told_when_both_come_from_the_cache(
     shared: dict[str, Any] = {"a.yaml": CONFIG.replace("{name: own}", "{name: a, namespace: thing-system}")}
     first = feed("resources: [a.yaml]\n", "thing", "own", **shared)
     with pytest.raises(CatalogError) as caught:
-        render(load(root), "local", ["thing", "own"], cache=rendered_cache, store=store, tools=tools)
+        Renderer(rendered_cache, store, tools).objects(load(root), "local", ["thing", "own"])
     assert str(caught.value) == str(first)

@@ -13,7 +13,7 @@ from modelyard.catalog import load
 from modelyard.errors import CatalogError, RenderError
 from modelyard.render.cache import Cache
 from modelyard.render.fingerprint import of_catalogue
-from modelyard.render.render import Tools, render
+from modelyard.render.render import Renderer, Tools
 from modelyard.sources import Store
 
 Make = Callable[..., dict[str, Any]]
@@ -26,7 +26,7 @@ def no_tool() -> Path:
 @pytest.fixture
 def make(root: Path, rendered_cache: Cache, store: Store, tools: Tools) -> Make:
     def run(*names: str, tools: Tools = tools, values: Any = None) -> dict[str, Any]:
-        return render(load(root), "local", names, cache=rendered_cache, store=store, tools=tools, values=values)
+        return Renderer(rendered_cache, store, tools).objects(load(root), "local", names, values=values)
 
     return run
 

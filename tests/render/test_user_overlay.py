@@ -19,7 +19,7 @@ from render_files import ABOUT, write
 from modelyard.catalog import load, with_overlay
 from modelyard.errors import CatalogError
 from modelyard.render.cache import Cache
-from modelyard.render.render import Tools, render
+from modelyard.render.render import Renderer, Tools
 from modelyard.sources import Store
 
 Make = Callable[..., dict[str, Any]]
@@ -72,7 +72,7 @@ def make(root: Path, rendered_cache: Cache, store: Store, tools: Tools) -> Make:
     def run(folder: Path, *names: str, tools: Tools = tools, values: Any = None) -> dict[str, Any]:
         catalog = with_overlay(load(root), folder)
         chosen = names or catalog.everything("site")
-        return render(catalog, "site", chosen, cache=rendered_cache, store=store, tools=tools, values=values)
+        return Renderer(rendered_cache, store, tools).objects(catalog, "site", chosen, values=values)
 
     return run
 
@@ -108,7 +108,7 @@ def test_what_the_overlay_leaves_alone_comes_from_the_target_s_cache(
     def no_tool() -> Path:
         raise AssertionError("a tool was asked for")
 
-    render(load(root), "local", ["more"], cache=rendered_cache, store=store, tools=tools)
+    Renderer(rendered_cache, store, tools).objects(load(root), "local", ["more"])
     assert make(site, "more", tools=Tools(no_tool, no_tool))["more"]
 
 

@@ -109,7 +109,7 @@ def test_a_target_on_a_thin_one_goes_down_to_the_one_below(root: Path, catalog: 
 
 
 def rendered(catalog: Catalog, target: str, *names: str) -> dict[str, list[object]]:
-    found = Workspace(None, discard).render(catalog, target, names)
+    found = Workspace(None, discard).renderer().objects(catalog, target, names)
     return {name: sorted(objects, key=str) for name, objects in found.items()}  # type: ignore[misc]
 
 

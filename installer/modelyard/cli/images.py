@@ -50,7 +50,7 @@ def images(
     catalog, target = asked.open(workspace.catalog())
     composition = asked.compose(catalog, target)
     tell_drawn(composition.drawn, emit)
-    found = images_of(catalog, workspace.render(catalog, target, composition.names))
+    found = images_of(catalog, workspace.renderer().objects(catalog, target, composition.names))
     if output == "json":
         click.echo(json.dumps(document(target, found, asked.mirror), indent=2))
     elif output == "text":

@@ -155,7 +155,8 @@ class _Pulls:
             from modelyard.lock.digests import refuse_unresolved
             from modelyard.lock.uses import images_of
 
-            refuse_unresolved(images_of(self.catalog, self.workspace.render(self.catalog, self.target, names)))
+            rendered = self.workspace.renderer().objects(self.catalog, self.target, names)
+            refuse_unresolved(images_of(self.catalog, rendered))
 
     def rendered(self, settled: Settled, session: Session) -> tuple[Rendered, ...]:
         """Render components to fit a cluster, with their images pinned and mirrored."""
@@ -165,12 +166,13 @@ class _Pulls:
 
         mirror = mirror_named(settled.choice.mirror) if settled.choice.mirror else None
         rewriting = rewriting_for(self.catalog, self.target, mirror)
+        catalog, target, renderer = self.catalog, self.target, self.workspace.renderer()
         return render_to_fit(
-            self.catalog,
-            self.target,
+            catalog,
+            target,
             settled.names,
             session,
-            lambda wanted, values: self.workspace.render(self.catalog, self.target, wanted, values, rewriting),
+            lambda wanted, values: renderer.objects(catalog, target, wanted, values, rewriting),
         )
 
 
@@ -212,7 +214,7 @@ def _embedded(
         result = platform.install(
             catalog,
             request,
-            render=lambda wanted, values: workspace.render(catalog, target, wanted, values),
+            render=lambda wanted, values: workspace.renderer().objects(catalog, target, wanted, values),
             emit=emit,
             cancelled=cancelled,
         )

@@ -86,7 +86,7 @@ def _summary(proof: Proof) -> str:
 
 
 def _objects(workspace: Workspace, catalog: Catalog, target: str, names: Sequence[str]) -> list[Object]:
-    return [obj for listed in workspace.render(catalog, target, names).values() for obj in listed]
+    return [obj for listed in workspace.renderer().objects(catalog, target, names).values() for obj in listed]
 
 
 def _move(workspace: Workspace, catalog: Catalog, upstream: str, to: str | None, *, look: bool) -> None:

@@ -59,7 +59,7 @@ def _render(workspace: Workspace, asked: Asked) -> Index:
     catalog, target = asked.open(workspace.catalog())
     composition = asked.compose(catalog, target)
     rewriting = rewriting_for(catalog, target, asked.mirror)
-    keys = workspace.render_keys(catalog, target, composition.names, rewriting=rewriting)
+    keys = workspace.renderer().keys(catalog, target, composition.names, rewriting=rewriting)
     return Index(keys, dict(composition.drawn))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,9 +15,7 @@ from modelyard.render.cache import Cache
 
 if TYPE_CHECKING:
     from modelyard.catalog import Catalog
-    from modelyard.images import Rewriting
-    from modelyard.objects import Object
-    from modelyard.render.render import Tools, Values
+    from modelyard.render.render import Renderer
     from modelyard.sources import Store
 
 
@@ -44,59 +41,16 @@ class Workspace:
 
         return catalog.load(self.root)
 
-    def render_keys(
-        self,
-        catalog: Catalog,
-        target: str,
-        names: Sequence[str],
-        values: Values | None = None,
-        rewriting: Rewriting | None = None,
-    ) -> dict[str, str]:
-        """Render what is not in the cache yet; return the components' cache keys."""
-        from modelyard.render.render import render_keys
-
-        return render_keys(
-            catalog,
-            target,
-            names,
-            cache=self.rendered,
-            store=self.store(),
-            tools=self._tools(),
-            values=values,
-            rewriting=rewriting,
-        )
-
-    def render(
-        self,
-        catalog: Catalog,
-        target: str,
-        names: Sequence[str],
-        values: Values | None = None,
-        rewriting: Rewriting | None = None,
-    ) -> dict[str, list[Object]]:
-        """Return the objects of `names`, with `values` put into their overlays and images as `rewriting` says."""
-        from modelyard.render.render import render
-
-        found = render(
-            catalog,
-            target,
-            names,
-            cache=self.rendered,
-            store=self.store(),
-            tools=self._tools(),
-            values=values,
-            rewriting=rewriting,
-        )
-        return {name: list(objects) for name, objects in found.items()}
-
-    def _tools(self) -> Tools:
+    def renderer(self) -> Renderer:
+        """Return what turns overlays into objects."""
         from modelyard.render.pins import HELM_VERSION, KUSTOMIZE_VERSION
-        from modelyard.render.render import Tools
+        from modelyard.render.render import Renderer, Tools
 
-        return Tools(
+        tools = Tools(
             kustomize=cache(lambda: self.tool("kustomize", KUSTOMIZE_VERSION)),
             helm=cache(lambda: self.tool("helm", HELM_VERSION)),
         )
+        return Renderer(self.rendered, self.store(), tools)
 
     def store(self) -> Store:
         """Return the verified upstream trees."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from modelyard.catalog import Catalog
 from modelyard.errors import RenderError
 from modelyard.images import Rewriting
-from modelyard.objects import mappings, text
+from modelyard.objects import Object, mappings, text
 from modelyard.render import fingerprint, helm, kustomize, staging
 from modelyard.render.cache import Cache
 from modelyard.render.closure import Closure, check_files, explore
@@ -31,6 +31,8 @@ Objects = list[dict[str, object]]
 WHOLE = "."
 # Component -> name -> value; each must be in the component's values.env.
 Values = Mapping[str, Mapping[str, str]]
+# Component -> its cache key and its closure.
+Closures = dict[str, tuple[str, Closure]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,67 +48,64 @@ class Tools:
     helm: Callable[[], Path]
 
 
-def render(
-    catalog: Catalog,
-    target: str,
-    names: Sequence[str],
-    *,
-    cache: Cache,
-    store: Store,
-    tools: Tools,
-    values: Values | None = None,
-    rewriting: Rewriting | None = None,
-) -> dict[str, Objects]:
-    """Return the objects of each of `names` for `target`, in the order of `names`.
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """What a render works with.
 
     Args:
-        catalog: the catalogue.
-        target: a target of it.
-        names: components of it.
         cache: rendered output.
         store: verified upstream trees.
         tools: kustomize and helm.
-        values: what to put in place of the lines of the component's values.env.
-        rewriting: what to do with the images; None: leave them as they are.
-
-    Raises:
-        CatalogError: the target has no overlay for one of them, a kustomization names what it must not, there
-            is no such value, or two components have the same object.
-        SourceError: an upstream tree cannot be had or is not the locked one.
-        RenderError: kustomize or helm refused, nothing came out, or a patch matches nothing.
     """
-    given = values or {}
-    found = _objects_of(_closures(catalog, target, names, given), _Once(catalog, store, tools, given), cache)
-    if not rewriting:
-        return found
-    return {name: [dict(obj) for obj in rewriting.apply(found[name], catalog.image_names)] for name in found}
 
+    cache: Cache
+    store: Store
+    tools: Tools
 
-def render_keys(
-    catalog: Catalog,
-    target: str,
-    names: Sequence[str],
-    *,
-    cache: Cache,
-    store: Store,
-    tools: Tools,
-    values: Values | None = None,
-    rewriting: Rewriting | None = None,
-) -> dict[str, str]:
-    """Render what the cache lacks; return the cache key of each of `names`. Arguments and errors as `render`."""
-    given = values or {}
-    closures = _closures(catalog, target, names, given)
-    _objects_of(closures, _Once(catalog, store, tools, given), cache)
-    keys = {name: key for name, (key, _) in closures.items()}
-    if not rewriting:
-        return keys
-    return {
-        name: rewritten(cache, key, rewriting, catalog.image_names, shown=f"component {name}")
-        for name, key in keys.items()
-    }
+    def objects(
+        self,
+        catalog: Catalog,
+        target: str,
+        names: Sequence[str],
+        values: Values | None = None,
+        rewriting: Rewriting | None = None,
+    ) -> dict[str, list[Object]]:
+        """Return the objects of each of `names` for `target`, in the order of `names`.
 
+        Args:
+            catalog: the catalogue.
+            target: a target of it.
+            names: components of it.
+            values: what to put in place of the lines of the component's values.env.
+            rewriting: what to do with the images; None: leave them as they are.
 
-Closures = dict[str, tuple[str, Closure]]
+        Raises:
+            CatalogError: the target has no overlay for one of them, a kustomization names what it must not, there
+                is no such value, or two components have the same object.
+            SourceError: an upstream tree cannot be had or is not the locked one.
+            RenderError: kustomize or helm refused, nothing came out, or a patch matches nothing.
+        """
+        found = self._built(catalog, _closures(catalog, target, names, values or {}), values or {})
+        if not rewriting:
+            return {name: list(objects) for name, objects in found.items()}
+        return {name: list(rewriting.apply(found[name], catalog.image_names)) for name in found}
+
+    def keys(
+        self, catalog: Catalog, target: str, names: Sequence[str], rewriting: Rewriting | None = None
+    ) -> dict[str, str]:
+        """Render what the cache lacks; return the cache key of each of `names`. Arguments and errors as `objects`."""
+        closures = _closures(catalog, target, names, {})
+        self._built(catalog, closures, {})
+        keys = {name: key for name, (key, _) in closures.items()}
+        if not rewriting:
+            return keys
+        return {
+            name: rewritten(self.cache, key, rewriting, catalog.image_names, shown=f"component {name}")
+            for name, key in keys.items()
+        }
+
+    def _built(self, catalog: Catalog, closures: Closures, values: Values) -> dict[str, Objects]:
+        return _objects_of(closures, _Once(catalog, self.store, self.tools, values), self.cache)
 
 
 def _closures(catalog: Catalog, target: str, names: Sequence[str], values: Values) -> Closures:
