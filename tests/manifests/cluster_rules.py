@@ -144,6 +144,29 @@ def published_services(objects: Iterable[Object]) -> list[str]:
     ]
 
 
+# Simulated nodes: the label that all of them carry (ADR 6)
+SIMULATED = "modelyard.dev/simulated"
+
+
+def daemons_on_simulated_nodes(objects: Iterable[Object]) -> list[str]:
+    """What tends a node has nothing to tend on a simulated one: kwok says that it runs, and that is not true."""
+    return [
+        f"{ref_of(obj)} has a pod on every simulated node"
+        for obj in of_kind(objects, "DaemonSet")
+        if not _only_on_real_nodes(mapping(obj, "spec", "template", "spec", "affinity", "nodeAffinity"))
+    ]
+
+
+def _only_on_real_nodes(affinity: Object) -> bool:
+    """Tell whether every term, one of which is enough for a node, leaves simulated nodes out."""
+    terms = mappings(affinity, "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
+    absent = (SIMULATED, "DoesNotExist")
+    return bool(terms) and all(
+        absent in [(text(each, "key"), text(each, "operator")) for each in mappings(term, "matchExpressions")]
+        for term in terms
+    )
+
+
 # Objects by name
 
 

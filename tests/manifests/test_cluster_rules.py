@@ -84,6 +84,26 @@ spec:
         resources: {requests: {cpu: 10m, memory: 8Mi}}
       volumes: [{name: cert, secret: {secretName: hook-cert}}, {name: settings, configMap: {name: settings}}]
 ---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: tender, namespace: ops}
+spec:
+  template:
+    spec:
+      securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}
+      affinity:
+        nodeAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+            nodeSelectorTerms:
+            - matchExpressions:
+              - {key: kubernetes.io/os, operator: In, values: [linux]}
+              - {key: modelyard.dev/simulated, operator: DoesNotExist}
+      containers:
+      - name: tender
+        securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+        readinessProbe: {httpGet: {path: /, port: 80}}
+        resources: {requests: {cpu: 10m, memory: 8Mi}}
+---
 apiVersion: x.dev/v1
 kind: Runtime
 metadata: {name: mpi}
@@ -99,12 +119,16 @@ RULES: dict[str, Callable[[list[Object]], list[str]]] = {
     "access": lambda objects: rules.unlimited_access(objects, {}),
     "domain": rules.domain_in_names,
     "published": rules.published_services,
+    "daemons": rules.daemons_on_simulated_nodes,
     "names": lambda objects: rules.names_of_nobody(objects, EXTERNAL),
     "users": lambda objects: rules.fixed_users(objects, {"Runtime mpi": "sshd"}),
     "grants": rules.security_grants,
 }
 
 POD = "spec/template/spec"
+TERMS = f"{POD}/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms"
+ABSENT = {"key": rules.SIMULATED, "operator": "DoesNotExist"}
+LINUX = {"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]}
 # (rule, what is broken: path into SOUND's objects by kind, the broken value)
 BREAKS: list[tuple[str, str, str, object]] = [
     ("requests", "Deployment", f"{POD}/containers/0/resources/requests", {"cpu": "1"}),
@@ -127,6 +151,10 @@ BREAKS: list[tuple[str, str, str, object]] = [
     ("domain", "Certificate", "spec/dnsNames", ["hook.ops.svc.example.org"]),
     ("published", "Service", "spec/type", "LoadBalancer"),
     ("published", "Service", "spec/type", "NodePort"),
+    ("daemons", "DaemonSet", f"{POD}/affinity", {}),
+    ("daemons", "DaemonSet", f"{TERMS}/0/matchExpressions", [LINUX]),
+    ("daemons", "DaemonSet", f"{TERMS}/0/matchExpressions/1/operator", "Exists"),
+    ("daemons", "DaemonSet", TERMS, [{"matchExpressions": [ABSENT]}, {"matchExpressions": [LINUX]}]),
     ("names", "ServiceAccount", "metadata/name", "other"),
     ("names", "ServiceAccount", "metadata/namespace", "other"),
     ("names", "Deployment", f"{POD}/serviceAccountName", "other"),

@@ -8,6 +8,7 @@
 | certificates | one authority; each call trusted by a certificate that is made out to it |
 | objects | one owner each; in a namespace, and of a kind, that is there; so is all that they name |
 | security | namespaces have a Pod Security level; no unlimited roles; on OpenShift no fixed users, one SCC |
+| simulated nodes | no DaemonSet has pods on them, where there are any |
 | addresses | no cluster domain; nothing published |
 """
 
@@ -254,6 +255,13 @@ def test_no_cluster_domain_is_taken_for_granted(component: tuple[str, str, list[
 
 def test_nothing_is_published_unasked(component: tuple[str, str, list[Object]]) -> None:
     assert cluster_rules.published_services(component[2]) == []
+
+
+@pytest.mark.parametrize("target", [t for t in TARGETS if "kwok" not in _CATALOG.inherited(t).leavesOut])
+def test_no_daemon_set_is_pretended_on_simulated_nodes(target: str, render: Render) -> None:
+    objects = [obj for listed in render(target).values() for obj in listed]
+    assert len(rules.of_kind(objects, "DaemonSet")) >= 6
+    assert cluster_rules.daemons_on_simulated_nodes(objects) == []
 
 
 @pytest.mark.parametrize("target", TARGETS)
