@@ -19,6 +19,7 @@ from modelyard.cluster import Session
 from modelyard.objects import Object, dig, mapping, text
 
 OF_THE_SUM = 0.95  # of the NICs' rates must arrive
+MORE_THAN_THE_SUM = 1.02  # did not go over the NICs, or they are not what their label says
 GAIN = 1.5  # of an all-reduce over two NICs against the pod network: less than 2, as the pods share CPUs
 MEBIBYTES = 16
 
@@ -88,7 +89,7 @@ def test_two_nics_carry_what_both_have(links: Nics, workspace: Workspace, tell: 
         round_trip_us=trips,
         round_trip_ratio=round(trips["net1"] / trips["eth0"], 2),
     )
-    assert of_the_sum >= OF_THE_SUM, result
+    assert OF_THE_SUM <= of_the_sum <= MORE_THAN_THE_SUM, result
 
 
 def test_an_all_reduce_gains_by_two_nics(links: Nics, workspace: Workspace, tell: Tell) -> None:

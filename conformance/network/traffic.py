@@ -1,7 +1,8 @@
 """Measures the way between two pods over each of their interfaces. Runs inside the pods; standard library only.
 
 Rank 0 receives, rank 1 sends and prints one line of results: for each interface the median round trip of a byte in an
-idle network, and Mbit/s of payload that arrived over the pod network (two connections) and over all NICs (one each).
+idle network, and Mbit/s of payload that arrived over the pod network (two connections), over an overlay network if the
+pods have one (two as well), and over all NICs (one each).
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ import statistics
 import struct
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
 
+NIC, OVERLAY = "net", "overlay"  # how names of interfaces begin
 PORT = 7000
 WARM_UP, MEASURED = 2.0, 6.0  # seconds
-ROUND_TRIPS = 2000
+TURNS, ROUND_TRIPS = 40, 100  # of each way, and in each turn
 CHUNK = 1 << 18  # bytes
 PATIENCE = 120.0  # seconds until the other pod is there
 _SIOCGIFADDR = 0x8915  # linux/sockios.h
@@ -34,8 +38,13 @@ def address(interface: str) -> str:
 
 
 def interfaces() -> list[str]:
-    """Return the pod network's interface and all NICs."""
-    return sorted(name for _, name in socket.if_nameindex() if name == "eth0" or name.startswith("net"))
+    """Return the pod network's interface, that of an overlay network, and all NICs."""
+    return sorted(name for _, name in socket.if_nameindex() if name.startswith(("eth0", OVERLAY, NIC)))
+
+
+def mtu(interface: str) -> int:
+    """Return the largest packet of an interface in bytes."""
+    return int(Path(f"/sys/class/net/{interface}/mtu").read_text())
 
 
 def rate(flows: Sequence[Sequence[Mark]]) -> float:
@@ -116,16 +125,25 @@ def answer(host: str, verb: str, argument: str = "-") -> object:
     return json.loads(text) if text else None
 
 
-def round_trip(host: str) -> float:
-    """Return the median round trip in microseconds."""
-    taken = []
-    with ask(host, "echo") as connection:
-        for _ in range(ROUND_TRIPS):
-            began = time.perf_counter()
-            connection.sendall(b".")
-            connection.recv(1)
-            taken.append(time.perf_counter() - began)
-    return statistics.median(taken) * 1e6
+def round_trips(hosts: Mapping[str, str]) -> dict[str, float]:
+    """Return the median round trip to each address in microseconds.
+
+    They take turns, so that what else the machine does meanwhile meets all of them alike.
+    """
+    taken: dict[str, list[float]] = {name: [] for name in hosts}
+    with ExitStack() as stack:
+        ways = {name: stack.enter_context(ask(host, "echo")) for name, host in sorted(hosts.items())}
+        for _ in range(TURNS):
+            for name, connection in ways.items():
+                taken[name] += [_round_trip(connection) for _ in range(ROUND_TRIPS)]
+    return {name: round(statistics.median(each) * 1e6, 1) for name, each in taken.items()}
+
+
+def _round_trip(connection: socket.socket) -> float:
+    began = time.perf_counter()
+    connection.sendall(b".")
+    connection.recv(1)
+    return time.perf_counter() - began
 
 
 def bandwidth(control: str, hosts: Sequence[str], name: str) -> float:
@@ -157,14 +175,14 @@ def measure(host: str) -> dict[str, object]:
     found = answer(host, "addresses")
     assert isinstance(found, dict)
     addresses = {str(name): str(each) for name, each in found.items()}
-    nics = [each for name, each in sorted(addresses.items()) if name != "eth0"]
+    nics = [each for name, each in sorted(addresses.items()) if name.startswith(NIC)]
     own = addresses["eth0"]
-    round_trips = {name: round(round_trip(each), 1) for name, each in sorted(addresses.items())}
-    rates = {"eth0": round(bandwidth(own, [own, own], "eth0"), 1)}
-    if nics:
-        rates["nics"] = round(bandwidth(own, nics, "nics"), 1)
+    trips = round_trips(addresses)
+    ways = {name: [each, each] for name, each in addresses.items() if not name.startswith(NIC)}
+    ways |= {"nics": nics} if nics else {}
+    rates = {name: round(bandwidth(own, hosts, name), 1) for name, hosts in ways.items()}
     ask(own, "done").close()
-    return {"nics": len(nics), "rtt_us": round_trips, "mbit": rates}
+    return {"nics": len(nics), "rtt_us": trips, "mbit": rates, "mtu": {name: mtu(name) for name in addresses}}
 
 
 def _wait_for(host: str) -> None:

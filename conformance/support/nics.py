@@ -51,14 +51,22 @@ def nics_of(session: Session) -> Nics:
 
 
 def start(
-    workspace: Workspace, *, attached: bool = True, program: Mapping[str, str] | None = None, **settings: str
+    workspace: Workspace,
+    *,
+    attached: bool = True,
+    networks: str = "",
+    program: Mapping[str, str] | None = None,
+    mtu: int = 0,
+    **settings: str,
 ) -> Object:
     """Create the example's Job on two nodes, and return it.
 
     Args:
         workspace: where.
         attached: with the annotation that attaches its pods to the NICs; all else is the same without.
+        networks: what the annotation says instead of what the example's does.
         program: file name and text of another program than the example's.
+        mtu: of the pods' interfaces on the NICs, in bytes; 0: that of the NICs.
         settings: environment variables of the program.
     """
     made: Object = {}
@@ -67,23 +75,29 @@ def start(
         if text(obj, "kind") == "ConfigMap" and program is not None:
             changed = {**obj, "data": dict(program)}
         if text(obj, "kind") == "Job":
-            changed = made = _job(obj, attached, program, settings)
+            changed = made = _annotated(_job(obj, program, settings), attached, networks)
+        if text(obj, "kind") == ATTACHMENT.kind and mtu:
+            config = json.loads(text(obj, "spec", "config")) | {"mtu": mtu}
+            changed = merged(obj, {"spec": {"config": json.dumps(config)}})
         workspace.apply(changed)
     return made
 
 
-def _job(obj: Object, attached: bool, program: Mapping[str, str] | None, settings: Mapping[str, str]) -> Object:
+def _job(obj: Object, program: Mapping[str, str] | None, settings: Mapping[str, str]) -> Object:
     [container] = mappings(obj, "spec", "template", "spec", "containers")
     env = [*mappings(container, "env"), *({"name": name, "value": value} for name, value in settings.items())]
     command = ["python3", *(f"/job/{name}" for name in program)] if program else container["command"]
-    changed = merged(
-        obj, {"spec": {"template": {"spec": {"containers": [{**container, "env": env, "command": command}]}}}}
-    )
-    if attached:
-        return changed
-    template = mapping(changed, "spec", "template")
+    pod = {"containers": [{**container, "env": env, "command": command}]}
+    return merged(obj, {"spec": {"template": {"spec": pod}}})
+
+
+def _annotated(job: Object, attached: bool, networks: str) -> Object:
+    if attached and not networks:
+        return job
+    template = mapping(job, "spec", "template")
     metadata = {key: value for key, value in mapping(template, "metadata").items() if key != "annotations"}
-    return {**changed, "spec": {**mapping(changed, "spec"), "template": {**template, "metadata": metadata}}}
+    metadata |= {"annotations": {NETWORKS: networks}} if attached else {}
+    return {**job, "spec": {**mapping(job, "spec"), "template": {**template, "metadata": metadata}}}
 
 
 def ended(workspace: Workspace) -> Sequence[Object]:

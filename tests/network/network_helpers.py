@@ -30,13 +30,15 @@ class Cluster:
             assert done.returncode == 0, f"{' '.join(words)}: {done.stdout}{done.stderr}"
         return done
 
-    def inside(self, *words: str) -> None:
-        """Run a command in the cluster's own namespaces, where the switches are."""
+    def inside(self, *words: str, node: str = "") -> str:
+        """Run a command where the switches are, or in a node's namespaces; return what it said."""
+        where = ["--node", node] if node else []
         done = subprocess.run(
-            [sys.executable, "-m", "modelyard", "local", "exec", "--name", self.name, "--", *words],
+            [sys.executable, "-m", "modelyard", "local", "exec", "--name", self.name, *where, "--", *words],
             env=self.environment, capture_output=True, text=True, check=False, timeout=60,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
+        return done.stdout
 
 
 def torch_image() -> Path:
