@@ -22,6 +22,15 @@ CASES = [
     ("ClusterQueue", "kueue.x-k8s.io/v1beta2", ("Active", "False", "FlavorNotFound"), Status.IN_PROGRESS),
     ("ClusterQueue", "kueue.x-k8s.io/v1beta2", ("Active", "False", "Stopped"), Status.FAILED),
     ("ClusterQueue", "kueue.x-k8s.io/v1beta2", ("Active", "True", "Ready"), Status.CURRENT),
+    ("Gateway", "gateway.networking.k8s.io/v1", None, Status.IN_PROGRESS),
+    ("Gateway", "gateway.networking.k8s.io/v1", ("Programmed", "Unknown", "Pending"), Status.IN_PROGRESS),
+    ("Gateway", "gateway.networking.k8s.io/v1", ("Accepted", "False", "Pending"), Status.IN_PROGRESS),
+    ("Gateway", "gateway.networking.k8s.io/v1", ("Accepted", "False", "ListenersNotValid"), Status.FAILED),
+    ("Gateway", "gateway.networking.k8s.io/v1", ("Programmed", "True", "Programmed"), Status.CURRENT),
+    ("GatewayClass", "gateway.networking.k8s.io/v1", None, Status.IN_PROGRESS),
+    ("GatewayClass", "gateway.networking.k8s.io/v1", ("Accepted", "Unknown", "Pending"), Status.IN_PROGRESS),
+    ("GatewayClass", "gateway.networking.k8s.io/v1", ("Accepted", "False", "InvalidParameters"), Status.FAILED),
+    ("GatewayClass", "gateway.networking.k8s.io/v1", ("Accepted", "True", "Accepted"), Status.CURRENT),
     ("LocalQueue", "kueue.x-k8s.io/v1beta2", None, Status.IN_PROGRESS),
     ("LocalQueue", "kueue.x-k8s.io/v1beta2", ("Active", "False", "ClusterQueueIsInactive"), Status.IN_PROGRESS),
     ("LocalQueue", "kueue.x-k8s.io/v1beta2", ("Active", "True", "Ready"), Status.CURRENT),
@@ -33,6 +42,13 @@ CASES = [
     ("NodePool", "karpenter.sh/v1", ("Ready", "False", "NodeClassNotReady"), Status.IN_PROGRESS),
     ("NodePool", "karpenter.sh/v1", ("Ready", "True", "Ready"), Status.CURRENT),
 ]
+
+
+def test_a_gateway_whose_controller_has_not_seen_its_last_change_is_not_ready(catalog: Catalog) -> None:
+    entries = [e.model_dump() for e in catalog.component("gateway-api").readiness.healthCheckExprs]
+    changed = _object("Gateway", "gateway.networking.k8s.io/v1", ("Programmed", "True", "Programmed"))
+    later = {**changed, "metadata": {"name": "x", "generation": 2}}
+    assert assess(later, rules_from(entries)).status == Status.IN_PROGRESS
 
 
 # (status of a Subscription of OLM, what it means)

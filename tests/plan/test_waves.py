@@ -28,6 +28,7 @@ KINDS = [
     ("cert-manager.io/v1", "Certificate"),
     ("operators.coreos.com/v1", "OperatorGroup"),
     ("operators.coreos.com/v1alpha1", "Subscription"),
+    ("gateway.networking.k8s.io/v1", "Gateway"),
     ("example.test/v1", "Thing"),
 ]
 
@@ -81,6 +82,20 @@ def test_own_resources_come_last_and_others_before_the_workloads() -> None:
 
 def test_a_kind_that_another_component_defines_is_a_requirement() -> None:
     assert stages_of(obj(("example.test/v1", "Thing"), "a"))["Thing"] == Stage.REQUIREMENTS
+
+
+def test_a_gateway_comes_after_its_controller_though_its_kind_is_another_component_s() -> None:
+    api = "gateway.networking.k8s.io/v1"
+    found = stages_of(*[obj(kind, "a") for kind in [*KINDS, (api, "GatewayClass"), (api, "HTTPRoute")]])
+    assert found["Deployment"] < found["GatewayClass"] == found["Gateway"] == found["HTTPRoute"] == Stage.RESOURCES
+    assert found["Certificate"] < found["Deployment"]
+
+
+def test_a_gateway_goes_before_its_controller() -> None:
+    refs = [ref_of(obj(kind, "a")) for kind in KINDS]
+    by_kind = {ref.kind: step for step, each in steps(refs, frozenset()) for ref in each}
+    assert by_kind["Gateway"] is Step.RESOURCES
+    assert by_kind["Certificate"] is Step.REQUIREMENTS
 
 
 @given(OBJECTS)

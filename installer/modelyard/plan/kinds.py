@@ -7,6 +7,9 @@ from modelyard.objects import GroupKind
 NAMESPACE = GroupKind("", "Namespace")
 # The Operator Lifecycle Manager's: an OperatorGroup or a Subscription has software installed by others.
 OLM = "operators.coreos.com"
+# A GatewayClass, a Gateway and its routes are taken by whoever implements the API: often a Deployment of the component
+# that brings them, while their kinds are another component's. Nothing that a pod starts with comes of them.
+GATEWAY_API = "gateway.networking.k8s.io"
 SECRET = GroupKind("", "Secret")
 CRD = GroupKind("apiextensions.k8s.io", "CustomResourceDefinition")
 API_SERVICE = GroupKind("apiregistration.k8s.io", "APIService")

@@ -64,7 +64,7 @@ def step_of(kind: GroupKind, own: Collection[GroupKind]) -> Step:
         return Step.EXTENSIONS
     if kind in kinds.WORKLOADS:
         return Step.WORKLOADS
-    if kind in own:
+    if kind in own or kind.group == kinds.GATEWAY_API:
         return Step.RESOURCES
     # A Certificate goes after the workloads that use what comes of it.
     return Step.REQUIREMENTS if kinds.is_custom(kind) else Step.SETTINGS

@@ -10,7 +10,8 @@
 6. workloads
 7. webhook configurations, API services, admission policies: what the workloads serve. Before them a
    configuration would only refuse what it intercepts, also pods of the workloads themselves
-8. custom resources of the component's own kinds: their webhooks answer now
+8. custom resources of the component's own kinds: their webhooks answer now; and those of the Gateway API,
+   whoever brings its kinds: their controller is one of the workloads
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def stage_of(kind: GroupKind, own: frozenset[GroupKind]) -> Stage:
         return Stage.EXTENSIONS
     if kind.group == kinds.OLM:
         return Stage.OPERATORS
-    if kind in own:
+    if kind in own or kind.group == kinds.GATEWAY_API:
         return Stage.RESOURCES
     return Stage.REQUIREMENTS if kinds.is_custom(kind) else Stage.SETTINGS
 
