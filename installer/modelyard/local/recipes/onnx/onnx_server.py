@@ -34,6 +34,11 @@ _TYPES = {
 
 Arrays = dict[str, np.ndarray]
 
+# Whoever keeps connections to servers open must be the one to close them: a request that comes just as the server
+# closes is lost. Google's Application Load Balancers keep them for 600 s, which cannot be changed, and want more of a
+# server: https://cloud.google.com/load-balancing/docs/https#timeout-keepalive-backends. uvicorn's default is 5 s.
+KEEP_ALIVE_SECONDS = 620
+
 
 class OnnxModel(Model):
     """A model that ONNX Runtime runs.
@@ -136,6 +141,15 @@ class OnnxModel(Model):
         return next(iter(self.types))
 
 
+class Server(ModelServer):
+    """KServe's server, which keeps idle connections as long as load balancers do; it has no option for that."""
+
+    async def _serve(self) -> None:
+        rest = self._rest_server or self._rest_multiprocess_server._rest_server  # the latter with --workers
+        rest.config.timeout_keep_alive = KEEP_ALIVE_SECONDS  # read as a connection is made
+        await super()._serve()
+
+
 def _describe(tensor: onnxruntime.NodeArg) -> dict[str, object]:
     shape = [size if isinstance(size, int) else -1 for size in tensor.shape]  # -1: any
     return {"name": tensor.name, "datatype": from_np_dtype(np.dtype(_TYPES[tensor.type])), "shape": shape}
@@ -150,7 +164,7 @@ def main() -> None:
         kserve.logging.configure_logging(arguments.log_config_file)
     model = OnnxModel(arguments.model_name, arguments.model_dir)
     model.load()
-    ModelServer().start([model])
+    Server().start([model])
 
 
 if __name__ == "__main__":
