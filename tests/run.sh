@@ -4,6 +4,10 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 readonly BIN=.venv/bin CLUSTER="test-$$" ELSEWHERE="$PWD/build/elsewhere"
 readonly MARKS=$([[ "${1:-}" == --full ]] && echo "" || echo "and not long")
+# Trees handed over beside the clone: what targets offer may come from the git host alone, which tests do not need then.
+if [[ -z "${MODELYARD_UPSTREAMS:-}" && -d ../shared/upstream ]]; then
+  export MODELYARD_UPSTREAMS=$(realpath ../shared/upstream)
+fi
 mkdir -p build/reports
 : >build/reports/times.txt
 

@@ -44,6 +44,8 @@ def _section(target: Target) -> str:
     if target.base is not None:
         parts.append(f"On [{target.base}](#{target.base}).")
     parts.append(_profiles(target))
+    if target.offered:
+        parts.append("\n".join(f"- `--with {name}`: {when.strip()}" for name, when in target.offered.items()))
     if target.leavesOut:
         parts.append(
             "\n".join(f"- without {code(name)}: {reason.strip()}" for name, reason in target.leavesOut.items())

@@ -184,6 +184,24 @@ def test_what_is_left_out_must_be_there_and_not_be_needed(root: Path, left_out: 
         load(root)
 
 
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ("offered: {kueu: x}", r"offered names component kueu, which is not in manifests/ \(did you mean kueue\?\)"),
+        ("offered: {kueue: x}", "offered names component kueue, which a profile names or needs"),
+        ("offered: {extra: x}", "offered needs component helper, which no profile has and nothing offers"),
+        ("offered: {helper: x}, leavesOut: {helper: x}", "offered and leavesOut both name component helper"),
+    ],
+)
+def test_what_is_offered_must_be_there_and_stand_beside_the_profiles(root: Path, fields: str, said: str) -> None:
+    for name, needs in (("kueue", ""), ("own", "kueue"), ("helper", ""), ("extra", "helper")):
+        component = GOOD.replace("kueue", name) + f"requires: [{needs}]\n"
+        write(root, f"manifests/scheduler/{name}/component.yaml", component)
+    write(root, "overlays/local/target.yaml", f"{{name: local, summary: x, profiles: {{core: [own]}}, {fields}}}\n")
+    with pytest.raises(CatalogError, match=said):
+        load(root)
+
+
 def test_a_digest_that_is_no_digest_is_told(root: Path) -> None:
     write(
         root,

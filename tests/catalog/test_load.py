@@ -21,6 +21,14 @@ def test_every_component_of_a_profile_has_an_overlay(catalog: Catalog) -> None:
                 assert (catalog.root / "overlays" / target.name / name / "kustomization.yaml").is_file()
 
 
+def test_every_offered_component_has_an_overlay_and_is_not_in_the_whole(catalog: Catalog) -> None:
+    for target in catalog.targets:
+        whole = (catalog.root / "overlays" / target / "kustomization.yaml").read_text(encoding="utf-8").splitlines()
+        for name in catalog.offered(target):
+            assert (catalog.folder(target, name) / "kustomization.yaml").is_file()
+            assert f"- {name}" not in whole
+
+
 def test_a_selection_brings_what_it_requires_before_it(catalog: Catalog) -> None:
     assert catalog.select(["kueue"]) == ("cert-manager", "kueue")
 

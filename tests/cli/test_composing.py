@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,20 @@ def test_a_new_cluster_gets_the_profile_core(catalog: Catalog) -> None:
     found = comes_to(catalog, None)
     assert found.names == ("a", "b", "c", "lone")
     assert found.choice == Choice("core")
+
+
+def test_what_a_target_offers_comes_by_name_alone(catalog: Catalog) -> None:
+    (catalog.root / "overlays/local/target.yaml").write_text(
+        "name: local\nsummary: x\nprofiles: {core: [a]}\noffered: {extra: for the brave, helper: for extra}\n"
+    )
+    catalog = load(catalog.root)
+    assert comes_to(catalog, None).names == ("a",)
+    assert comes_to(catalog, None, added=("extra",)).names == ("a", "helper", "extra")
+    shutil.rmtree(catalog.root / "overlays/local/lone")
+    with pytest.raises(
+        CatalogError, match="has no overlay for target local; beside its profiles it offers: helper, ex"
+    ):
+        comes_to(catalog, None, added=("lone",))
 
 
 def test_what_was_chosen_before_holds_and_is_told(catalog: Catalog) -> None:

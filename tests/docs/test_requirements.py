@@ -26,12 +26,12 @@ def test_real_pods_are_claimed_on_no_target_that_does_not_run_here(catalog: Cata
     for target in catalog.targets:
         for name in catalog.components:
             proof = proof_on(catalog, target, name)
-            assert (proof is None) == (name not in catalog.everything(target))
+            assert (proof is None) == (name not in catalog.available(target))
             if catalog.base(target) != "local":
                 assert proof in (None, Proof.DRY_RUN)
     assert proof_on(catalog, "local", "kueue") is Proof.REAL
 
 
 def test_the_summary_of_a_target_counts_all_that_it_has(catalog: Catalog) -> None:
-    count = len(catalog.everything("openshift"))
+    count = len(catalog.available("openshift"))
     assert summary(catalog, "openshift") == f"{count} dry-run only"

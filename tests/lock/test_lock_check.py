@@ -56,9 +56,17 @@ def edit(root: Path, file: str, old: str, new: str) -> None:
 def test_this_clone_is_as_locked() -> None:
     proof = proof_of(data_root(), targets=tuple(load(data_root()).targets))
     assert [str(fault) for fault in proof.faults] == []
-    assert proof.unproved == []
+    assert [what for what in proof.unproved if not _is_only_offered(what)] == []
     assert proof.references and proof.images and proof.trees
     proof.conclude()
+
+
+def _is_only_offered(what: str) -> bool:
+    """Tell whether a note is about files that no target needs: they may come from the git host alone."""
+    catalog = load(data_root())
+    needed = {name for target in catalog.targets for name in catalog.everything(target)}
+    rest = [component for name, component in catalog.components.items() if name not in needed]
+    return any(f"images of {each.name} on" in what or f"upstream {each.upstream}:" in what for each in rest)
 
 
 JOBSET = "manifests/training/jobset/kustomization.yaml"

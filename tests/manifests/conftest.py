@@ -14,6 +14,7 @@ from modelyard.cli.workspace import Workspace
 from modelyard.events import discard
 from modelyard.objects import Object
 from modelyard.paths import data_root
+from modelyard.sources.store import UnavailableError
 
 Rendered = Mapping[str, list[Object]]
 
@@ -37,5 +38,28 @@ def render(catalog: Catalog, workspace: Workspace) -> Callable[[str], Rendered]:
         if target not in done:
             done[target] = workspace.renderer().objects(catalog, target, catalog.everything(target))
         return done[target]
+
+    return rendered
+
+
+@pytest.fixture(scope="session")
+def offered(catalog: Catalog, workspace: Workspace) -> Callable[[str, str], list[Object]]:
+    """Render a component that a target offers, once a process; skip where its upstream's files cannot be had.
+
+    Such files may come from the git host alone; it is asked once for each upstream, not once for each test.
+    """
+    done: dict[tuple[str, str], list[Object]] = {}
+    missing: dict[str | None, str] = {}
+
+    def rendered(target: str, name: str) -> list[Object]:
+        upstream = catalog.component(name).upstream
+        if (target, name) not in done and upstream not in missing:
+            try:
+                [done[target, name]] = workspace.render(catalog, target, [name]).values()
+            except UnavailableError as error:
+                missing[upstream] = f"{error}: {name} is not looked at"
+        if upstream in missing:
+            pytest.skip(missing[upstream])
+        return done[target, name]
 
     return rendered

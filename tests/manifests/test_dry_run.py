@@ -26,8 +26,10 @@ from modelyard.readiness import assess
 from modelyard.sources.gomod import download
 
 Render = Callable[[str], Mapping[str, list[Object]]]
+Offered = Callable[[str, str], list[Object]]
 TARGETS = sorted(load(data_root()).targets)
 SAMPLE = ("local", "openshift")  # of `make test`; the rest is left to `make test-full`
+OFFERED = [(target, name) for target in TARGETS for name in load(data_root()).offered(target)]
 PATIENCE = 60  # times half a second
 
 # What platforms bring. OpenShift's API has no releases: a commit.
@@ -68,10 +70,11 @@ def platform_crds() -> list[Object]:
 
 
 @pytest.fixture(scope="module")
-def prepared(cluster: ClusterInfo, render: Render, platform_crds: list[Object]) -> Iterator[Session]:
+def prepared(cluster: ClusterInfo, render: Render, offered: Offered, platform_crds: list[Object]) -> Iterator[Session]:
     """A cluster with the CRDs and the namespaces of all targets, and nothing else; taken away afterwards."""
     session = connect(cluster.kubeconfig)
     everything = [obj for target in TARGETS for objects in render(target).values() for obj in objects]
+    everything += [obj for pair in OFFERED for obj in _had(offered, *pair)]
     crds = {ref_of(crd): _without_conversion(crd) for crd in [*everything, *platform_crds] if _kind(crd) == kinds.CRD}
     namespaces = {ref_of(obj) for obj in everything if _kind(obj) == kinds.NAMESPACE}
     namespaces |= {ObjectRef("", "Namespace", "", name) for name in _platform_namespaces()}
@@ -85,6 +88,14 @@ def prepared(cluster: ClusterInfo, render: Render, platform_crds: list[Object]) 
     yield session
     for ref in made:
         session.delete(ref)
+
+
+def _had(offered: Offered, target: str, name: str) -> list[Object]:
+    """Return what can be had of an offered component; its own test is skipped where it cannot."""
+    try:
+        return offered(target, name)
+    except pytest.skip.Exception:
+        return []
 
 
 def _platform_namespaces() -> set[str]:
@@ -103,6 +114,13 @@ def test_the_api_server_takes_every_object(target: str, prepared: Session, rende
         if (fault := _try(prepared, obj))
     ]
     assert faults == []
+
+
+@pytest.mark.parametrize(("target", "name"), [pytest.param(*pair, marks=pytest.mark.long) for pair in OFFERED])
+def test_the_api_server_takes_every_object_of_what_is_offered(
+    target: str, name: str, prepared: Session, offered: Offered
+) -> None:
+    assert [fault for obj in offered(target, name) if (fault := _try(prepared, obj))] == []
 
 
 def test_the_api_server_refuses_an_unknown_field(prepared: Session, render: Render) -> None:

@@ -1,6 +1,7 @@
 """A summary of each target's objects (kinds, names, images), kept beside the test so that a review sees what changed.
 
-`make golden` writes them anew.
+What a target offers beside its profiles has a summary of its own. `make golden` writes them anew, but for those whose
+upstream's files cannot be had.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from modelyard.paths import data_root
 
 FOLDER = Path(__file__).parent / "golden"
 TARGETS = sorted(load(data_root()).targets)
+OFFERED = [(target, name) for target in TARGETS for name in load(data_root()).offered(target)]
 
 
 def summary(rendered: Mapping[str, list[Object]]) -> str:
@@ -33,8 +35,19 @@ def summary(rendered: Mapping[str, list[Object]]) -> str:
 def test_the_summary_is_the_one_that_was_reviewed(
     target: str, render: Callable[[str], Mapping[str, list[Object]]]
 ) -> None:
-    file, found = FOLDER / f"{target}.txt", summary(render(target))
+    _compare(FOLDER / f"{target}.txt", summary(render(target)))
+
+
+@pytest.mark.parametrize(("target", "name"), OFFERED)
+def test_the_summary_of_what_is_offered_is_the_one_that_was_reviewed(
+    target: str, name: str, offered: Callable[[str, str], list[Object]]
+) -> None:
+    _compare(_summary_of(target, name), summary({name: offered(target, name)}))
+
+
+def _compare(file: Path, found: str) -> None:
     if os.environ.get("MODELYARD_WRITE_GOLDEN"):
+        file.parent.mkdir(exist_ok=True)
         file.write_text(found, encoding="utf-8")
     kept = file.read_text(encoding="utf-8") if file.is_file() else ""
     assert found.splitlines() == kept.splitlines(), f"look at what changed; if it is meant: make golden ({file.name})"
@@ -42,6 +55,11 @@ def test_the_summary_is_the_one_that_was_reviewed(
 
 def test_there_is_no_summary_of_a_target_that_is_gone() -> None:
     assert sorted(file.stem for file in FOLDER.glob("*.txt")) == TARGETS
+    assert sorted((FOLDER / "offered").glob("*")) == sorted(_summary_of(*pair) for pair in OFFERED)
+
+
+def _summary_of(target: str, offered: str) -> Path:
+    return FOLDER / "offered" / f"{target}-{offered}.txt"
 
 
 def test_the_summary_tells_every_change_of_a_name_or_an_image() -> None:

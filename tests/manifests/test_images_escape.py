@@ -11,14 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from modelyard.catalog import Catalog
+from modelyard.catalog import Catalog, load
 from modelyard.images import Mirror, Rewriting, find, parse
 from modelyard.objects import Object
+from modelyard.paths import data_root
 
 TARGETS = sorted(path.parent.name for path in (Path(__file__).parents[2] / "overlays").glob("*/target.yaml"))
 SAMPLE = ("local", "openshift")  # of `make test`; the rest is left to `make test-full`
 SAMPLED = [target if target in SAMPLE else pytest.param(target, marks=pytest.mark.long) for target in TARGETS]
 Render = Callable[[str], Mapping[str, list[Object]]]
+OFFERED = [(target, name) for target in TARGETS for name in load(data_root()).offered(target)]
 
 LOOKS_LIKE_ONE = re.compile(
     r"(?<![\w./:-])(?:[a-zA-Z0-9-]+\.[a-zA-Z0-9.-]+|localhost)(?::\d+)?(?:/[a-z0-9._-]+)+"
@@ -66,6 +68,17 @@ def test_no_image_of_another_registry_is_left_after_a_rewrite(target: str, rende
         after = Rewriting(mirror=mirror).apply(objects, catalog.image_names)
         assert {each for each in _looks(after) if not each.startswith(f"{mirror}/")} == set()
         assert len(_looks(after)) == len(_looks(objects))
+
+
+@pytest.mark.parametrize(("target", "name"), [pytest.param(*pair, marks=pytest.mark.long) for pair in OFFERED])
+def test_no_image_of_what_is_offered_escapes(
+    target: str, name: str, offered: Callable[[str, str], list[Object]], catalog: Catalog
+) -> None:
+    objects, mirror = offered(target, name), Mirror("registry.test:5000", "platform")
+    looks, after = _looks(objects), _looks(Rewriting(mirror=mirror).apply(objects, catalog.image_names))
+    assert looks - {str(each.reference) for each in find(objects, catalog.image_names)} == set()
+    assert [each for each in after if not each.startswith(f"{mirror}/")] == []
+    assert len(after) == len(looks)
 
 
 @pytest.mark.parametrize("target", SAMPLED)

@@ -31,6 +31,7 @@ _CATALOG = load(data_root())
 TARGETS = sorted(_CATALOG.targets)
 NAMES = sorted(_CATALOG.components)
 PAIRS = [(target, name) for target in TARGETS for name in NAMES if name not in _CATALOG.inherited(target).leavesOut]
+OFFERED = [(target, name) for target in TARGETS for name in _CATALOG.offered(target)]
 
 # Containers without a probe, and why.
 UNPROBED = {
@@ -59,12 +60,13 @@ QUOTA = {"cpu": "cpu", "memory": "memory", "nvidia.com/gpu": "gpus"}
 WITH_VALUES = [pair for pair in PAIRS if _CATALOG.root.joinpath("overlays", *pair, "values.env").is_file()]
 
 Render = Callable[[str], Mapping[str, list[Object]]]
+Offered = Callable[[str, str], list[Object]]
 
 
 @pytest.fixture(params=PAIRS, ids=lambda p: "-".join(p))
-def component(request: pytest.FixtureRequest, render: Render) -> tuple[str, str, list[Object]]:
+def component(request: pytest.FixtureRequest, render: Render, offered: Offered) -> tuple[str, str, list[Object]]:
     target, name = request.param
-    objects = render(target).get(name)
+    objects = offered(target, name) if (target, name) in OFFERED else render(target).get(name)
     if objects is None:
         pytest.fail(f"target {target} has no component {name}: name it in overlays/{target}/target.yaml")
     return target, name, objects
@@ -72,7 +74,8 @@ def component(request: pytest.FixtureRequest, render: Render) -> tuple[str, str,
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_target_has_every_component_or_says_why_not(target: str, catalog: Catalog, render: Render) -> None:
-    assert sorted([*render(target), *catalog.inherited(target).leavesOut]) == NAMES
+    said = catalog.inherited(target)
+    assert sorted([*render(target), *said.offered, *said.leavesOut]) == NAMES
 
 
 def test_images_are_pinned_to_a_release(component: tuple[str, str, list[Object]]) -> None:
@@ -155,6 +158,16 @@ def test_no_object_has_two_owners(target: str, render: Render) -> None:
     assert rules.owned_twice(render(target)) == []
 
 
+@pytest.mark.parametrize(("target", "name"), OFFERED)
+def test_what_is_offered_goes_with_all_that_the_target_has(
+    target: str, name: str, render: Render, offered: Offered, catalog: Catalog
+) -> None:
+    together = {**render(target), name: offered(target, name)}
+    objects = [obj for listed in together.values() for obj in listed]
+    assert rules.owned_twice(together) == []
+    assert cluster_rules.names_of_nobody(objects, catalog.inherited(target).external) == []
+
+
 def test_no_port_is_opened_twice(component: tuple[str, str, list[Object]]) -> None:
     assert rules.repeated_ports(component[2]) == []
 
@@ -216,7 +229,11 @@ def test_target_yaml_names_every_value_that_a_site_sets(target: str, catalog: Ca
 
 
 @pytest.mark.parametrize(("target", "name"), WITH_VALUES)
-def test_every_value_goes_where_it_belongs(target: str, name: str, catalog: Catalog, workspace: Workspace) -> None:
+def test_every_value_goes_where_it_belongs(
+    target: str, name: str, catalog: Catalog, workspace: Workspace, offered: Offered
+) -> None:
+    if (target, name) in OFFERED:
+        offered(target, name)
     for number, key in enumerate(_values(catalog, target, name)):
         value = f"{7001 + number}"
         [objects] = workspace.renderer().objects(catalog, target, [name], {name: {key: value}}).values()
@@ -224,7 +241,7 @@ def test_every_value_goes_where_it_belongs(target: str, name: str, catalog: Cata
 
 
 def _values(catalog: Catalog, target: str, name: str) -> dict[str, str]:
-    files = [catalog.folder(each.name, name) / "values.env" for each in catalog.chain(target)]
+    files = (catalog.folder(each.name, name) / "values.env" for each in catalog.chain(target))
     lines = next(file for file in files if file.is_file()).read_text().splitlines()  # a thin target takes its base's
     return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 

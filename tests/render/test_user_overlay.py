@@ -102,6 +102,12 @@ def test_values_of_the_install_go_into_the_target_s_file(site: Path, make: Make)
     assert own["data"] == {"cpu": "3", "memory": "1Gi"}
 
 
+def test_an_overlay_offers_nothing_beside_its_profiles(root: Path, site: Path) -> None:
+    (site / "target.yaml").write_text(TARGET.replace(", more]", "]") + "offered: {more: x}\n")
+    with pytest.raises(CatalogError, match="field offered: an overlay has what it lists"):
+        with_overlay(load(root), site)
+
+
 def test_what_the_overlay_leaves_alone_comes_from_the_target_s_cache(
     root: Path, site: Path, make: Make, rendered_cache: Cache, store: Store, tools: Tools
 ) -> None:

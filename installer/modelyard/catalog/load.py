@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -62,6 +62,14 @@ class Catalog:
         """Return the components of all of a target's profiles, with all they require, in the order of the graph."""
         return self.select(self.listed(target, None))
 
+    def offered(self, target: str) -> tuple[str, ...]:
+        """Return the components that a target offers beside its profiles, each after what it requires."""
+        return graph.order(self.target(target).offered, self.requires)
+
+    def available(self, target: str) -> tuple[str, ...]:
+        """Return all components that a cluster of this target may have: `everything`, then what is `offered`."""
+        return (*self.everything(target), *self.offered(target))
+
     def base(self, target: str) -> str:
         """Return the target on which `target` rests in the end: itself, if it is on no other."""
         return [each.name for each in self.chain(target)][-1]
@@ -77,7 +85,7 @@ class Catalog:
     def inherited(self, target: str) -> Target:
         """Return `target` with what it inherits from those that it is on; what it has, it does not leave out."""
         found = inherited(tuple(self.chain(target)))
-        chosen = self.everything(target)
+        chosen = self.available(target)
         left_out = {name: reason for name, reason in found.leavesOut.items() if name not in chosen}
         return found.model_copy(update={"leavesOut": left_out})
 
@@ -107,8 +115,10 @@ class Catalog:
             shown, file = target, f"overlays/{target}/{name}/kustomization.yaml"
         if reason := self.inherited(target).leavesOut.get(name):
             raise CatalogError(f"component {name}", f"is left out of target {shown}: {reason}", "take another target")
+        offers = ", ".join(self.offered(target))
+        beside = f"; beside its profiles it offers: {offers}" if offers else ""
         raise CatalogError(
-            f"component {name}", f"has no overlay for target {shown}", f"add {file}, or take another target"
+            f"component {name}", f"has no overlay for target {shown}{beside}", f"add {file}, or take another target"
         )
 
     def select(self, names: Sequence[str]) -> tuple[str, ...]:
@@ -170,6 +180,8 @@ def with_overlay(catalog: Catalog, folder: Path) -> Catalog:
     if target.name in catalog.targets:
         raise CatalogError(shown, f"takes the name of target {target.name}", f"give it another name in {shown}")
     _check_names(target, catalog.components, shown=shown)
+    if target.offered:
+        raise CatalogError(shown, "field offered: an overlay has what it lists", f"put it into a profile of {shown}")
     targets = {**catalog.targets, target.name: target}
     _check_bases(targets)
     extended = replace(catalog, targets=targets, overlay=overlay)
@@ -226,20 +238,32 @@ def _check_upstreams(components: Mapping[str, Component], lock: Lock) -> None:
 
 def _check_names(target: Target, components: Mapping[str, Component], *, shown: str) -> None:
     _check_profiles(target, components, shown=shown)
-    _check_left_out(target, components, shown=shown)
-
-
-def _check_left_out(target: Target, components: Mapping[str, Component], *, shown: str) -> None:
     requires = {name: component.requires for name, component in components.items()}
     needed = graph.closure({name for names in target.profiles.values() for name in names}, requires)
-    for name in target.leavesOut:
+    _check_apart("offered", target.offered, needed, components, shown=shown)
+    _check_apart("leavesOut", target.leavesOut, needed, components, shown=shown)
+    for name in sorted(graph.closure(target.offered, requires) - needed - set(target.offered)):
+        raise CatalogError(
+            shown,
+            f"offered needs component {name}, which no profile has and nothing offers",
+            f"add {name} to offered in {shown}",
+        )
+    for name in sorted(set(target.offered) & set(target.leavesOut)):
+        raise CatalogError(shown, f"offered and leavesOut both name component {name}", f"edit one of them in {shown}")
+
+
+def _check_apart(
+    field: str, named: Iterable[str], needed: Collection[str], components: Mapping[str, Component], *, shown: str
+) -> None:
+    """Check a field whose components are beside the profiles: they exist, and no profile needs them."""
+    for name in named:
         if name not in components:
             cause = f"names component {name}, which is not in manifests/" + nearest(name, components)
         elif name in needed:
             cause = f"names component {name}, which a profile names or needs"
         else:
             continue
-        raise CatalogError(shown, f"leavesOut {cause}", f"edit leavesOut in {shown}")
+        raise CatalogError(shown, f"{field} {cause}", f"edit {field} in {shown}")
 
 
 def _check_profiles(target: Target, components: Mapping[str, Component], *, shown: str) -> None:

@@ -183,6 +183,10 @@ class Target(Model):
         description="all its nodes are there from the start, so `install` gives the first team what they have left; "
         "else the quota is the site's to set",
     )
+    offered: dict[Name, str] = Field(
+        default={},
+        description="components of no profile that `--with` adds on this target, each with when to take it",
+    )
     leavesOut: dict[Name, str] = Field(  # noqa: N815
         default={}, description="components that the target does not have, each with the reason"
     )

@@ -25,6 +25,7 @@ from modelyard.sources import Store
 from modelyard.sources.store import UnavailableError
 
 LOCK = "upstream.lock"
+BROKEN = "it cannot be rendered"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -97,7 +98,8 @@ def check_images(catalog: Catalog, images: Iterable[UsedImage], text: str, *, co
         catalog: the catalogue.
         images: of all targets' rendered objects.
         text: of upstream.lock.
-        complete: every component of every target is among them, so that an image that is not is used by none.
+        complete: none of the components is broken. What cannot be had here counts with the images that its
+            component.yaml declares, so an image that is in neither is used by none.
     """
     locked = catalog.lock.images
     seen = set()
@@ -168,20 +170,20 @@ def render_all(
     said = {fault.cause for fault in proof.faults}  # by check_references, which sees the same
     for target in sorted(catalog.targets):
         outputs: dict[str, Sequence[Object]] = {}
-        for name in catalog.everything(target):
+        for name in catalog.available(target):
             try:
                 outputs[name] = render(target, name)
             except UnavailableError:
                 proof.unproved.append(f"images of {name} on {target}: its upstream's files are not on this machine")
             except RenderError as error:
                 proof.faults.append(Fault(f"overlays/{target}/{name}", "kustomization", error.cause))
-                proof.unproved.append(f"images of {name} on {target}: it cannot be rendered")
+                proof.unproved.append(f"images of {name} on {target}: {BROKEN}")
             except CatalogError as error:
                 if error.cause not in said:
                     proof.faults.append(Fault(f"overlays/{target}/{name}", error.subject, error.cause))
-                proof.unproved.append(f"images of {name} on {target}: it cannot be rendered")
+                proof.unproved.append(f"images of {name} on {target}: {BROKEN}")
             except SourceError:  # check_trees sees the reason itself
-                proof.unproved.append(f"images of {name} on {target}: it cannot be rendered")
+                proof.unproved.append(f"images of {name} on {target}: {BROKEN}")
         yield target, outputs
 
 

@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from modelyard.catalog import Catalog
 from modelyard.images import UsedImage
-from modelyard.lock.check import LOCK, Proof, check_builds, check_images, check_references, check_trees, render_all
+from modelyard.lock.check import (
+    BROKEN,
+    LOCK,
+    Proof,
+    check_builds,
+    check_images,
+    check_references,
+    check_trees,
+    render_all,
+)
 from modelyard.lock.uses import go_requirements, images_of, remote_uses
 from modelyard.objects import Object
 from modelyard.sources import Store
@@ -31,7 +40,7 @@ def prove(catalog: Catalog, render: Callable[[str, str], Sequence[Object]], stor
     check_trees(catalog, store, text, proof)
     images = _images(catalog, render_all(catalog, render, proof))
     proof.images = len({image.reference for image in images})
-    complete = not any(what.startswith("images of ") for what in proof.unproved)
+    complete = not any(what.endswith(BROKEN) for what in proof.unproved)
     proof.faults += sorted(set(check_images(catalog, images, text, complete=complete)))
     proof.faults += check_builds(catalog, go_requirements(catalog.root))
     return proof

@@ -95,7 +95,7 @@ def try_move(catalog: Catalog, move: Move, render: Render | None) -> Update:
             moved = _copy(catalog, files, Path(scratch))
             names = components_of(catalog, move, files)
             for target in sorted(catalog.targets):
-                chosen = [name for name in names if name in catalog.everything(target)]
+                chosen = [name for name in names if name in catalog.available(target)]
                 if chosen:
                     changes[target] = compare(
                         render(catalog, target, chosen), render(moved, target, chosen), catalog.image_names
