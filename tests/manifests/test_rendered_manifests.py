@@ -42,6 +42,8 @@ UNPROBED = {
 # Namespaces whose pods may do everything to their nodes, and why.
 PRIVILEGED = {
     "dra-example-driver": "a kubelet plugin: its socket and devices are in folders of the node",
+    "multi-nic-cni-operator": "its daemons are in the nodes' network and put plugins on their disks",
+    "multi-nic-cni-operator-system": "its daemons are in the nodes' network and put plugins on their disks",
     "node-feature-discovery": "its worker reads /sys and /boot of the node by hostPath",
     "nvidia-gpu-operator": "its operands load kernel modules and configure the container runtime",
     "openshift-nfd": "its worker reads /sys and /boot of the node by hostPath",
