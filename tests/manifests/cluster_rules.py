@@ -24,6 +24,8 @@ EVERYWHERE = frozenset(
         "ClusterRole/edit",
         "ClusterRole/system:auth-delegator",
         "ClusterRole/system:node-problem-detector",
+        "ClusterRole/system:kube-scheduler",
+        "ClusterRole/system:volume-scheduler",
         "ClusterRole/view",
         "PriorityClass/system-cluster-critical",
         "PriorityClass/system-node-critical",
