@@ -29,14 +29,15 @@ def held_by(
     kind = ref_of(obj).group_kind
     items: tuple[Object, ...] = ()
     if kind == kinds.CRD:
-        items = _all(session, obj)
+        items = objects_of(session, obj)
     elif kind == kinds.NAMESPACE:
         items = tuple(_inside(session, ref_of(obj).name))
     seen = {ref_of(item) for item in items}
     return sorted(ref_of(item) for item in items if is_users(item, mine, seen=seen, own=own))
 
 
-def _all(session: Session, crd: Object) -> tuple[Object, ...]:
+def objects_of(session: Session, crd: Object) -> tuple[Object, ...]:
+    """Return the metadata of all objects of the kind that a live CustomResourceDefinition defines."""
     # As they are stored: any other version may take a conversion webhook, which is gone by the end of a removal.
     version = resource_of_crd(crd).version
     listing = session.list(kind_of_crd(crd), metadata_only=True, version=version)

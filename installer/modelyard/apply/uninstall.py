@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from modelyard.apply import members
 from modelyard.apply.chosen import forget_choice
 from modelyard.apply.drain import drain
-from modelyard.apply.held import held_by
+from modelyard.apply.held import held_by, objects_of
 from modelyard.apply.in_order import in_order
+from modelyard.apply.queues import refuse_running, stop_jobs
 from modelyard.apply.run import Run
 from modelyard.cluster import Session
 from modelyard.errors import ModelyardError, RefusalError
@@ -20,7 +21,7 @@ from modelyard.objects import GroupKind, Object, ObjectRef, ref_of
 from modelyard.plan import inventory, kinds
 from modelyard.plan.inventory import Inventory
 from modelyard.plan.prune import in_use, kind_of_crd
-from modelyard.plan.removal import Step, is_users, removal_order, steps
+from modelyard.plan.removal import Step, is_by_product, is_users, removal_order, step_of, steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +99,15 @@ def uninstall(
         cancelled: set it to stop at the next safe point.
 
     Raises:
-        RefusalError: a CRD holds users' objects, and `delete_data` is not set: they are kept. It is looked for
-            before anything goes, before each component and once more before each component's CRDs.
+        RefusalError: a CRD holds users' objects or jobs run through a queue, and `delete_data` is not set: they are
+            kept. It is looked for before anything goes, before each component and, for users' objects, once more
+            before each component's CRDs.
         NotReadyError: something is still there when the deadline passes.
     """
     began = time.monotonic()
     if not delete_data:
         _refuse_data(removal.held, "nothing was changed")
+        refuse_running(session, removal.mine, "nothing was changed")
     run = Run(session, emit, timeout, {}, cancelled or threading.Event())
     in_order(run, removal.after, lambda name: _one(run, name, removal, delete_data=delete_data))
     _last(run)
@@ -164,9 +167,12 @@ def _one(run: Run, name: str, removal: Removal, *, delete_data: bool) -> None:
         definitions = {ref: obj for ref, obj in objects.items() if _defines(ref)}
         own = [kind_of_crd(obj) for obj in definitions.values()]
         if delete_data:
+            stop_jobs(run, key, name, objects)
             drain(run, key, _users_resources(run.session, own, set(objects)), foreground=True)
         else:  # since it was planned, somebody may have made some
             _refuse_data(_held(run.session, removal, definitions), f"{name} is as it was")
+            refuse_running(run.session, objects, f"{name} is as it was")
+        _resources(run, key, objects, definitions)
         for step, refs in steps(objects, own):
             going = {ref: objects[ref] for ref in refs}
             if step is Step.DEFINITIONS and not delete_data:
@@ -179,6 +185,16 @@ def _one(run: Run, name: str, removal: Removal, *, delete_data: bool) -> None:
         run.emit(StepFailed(key, time.monotonic() - began, f"{error.subject}: {error.cause}"))
         raise
     run.emit(StepDone(key, time.monotonic() - began, f"{len(objects)} objects"))
+
+
+def _resources(
+    run: Run, key: str, objects: Mapping[ObjectRef, Object], definitions: Mapping[ObjectRef, Object]
+) -> None:
+    """Remove a component's custom resources, and what its controller made of them while it can clean up after that."""
+    own = [kind_of_crd(obj) for obj in definitions.values()]
+    drain(run, key, {ref: obj for ref, obj in objects.items() if step_of(ref.group_kind, own) is Step.RESOURCES})
+    made = [item for _, crd in sorted(definitions.items()) for item in objects_of(run.session, crd)]
+    drain(run, key, {ref_of(item): item for item in made if is_by_product(item, objects, own)})
 
 
 def _users_resources(session: Session, own: Sequence[GroupKind], mine: set[ObjectRef]) -> dict[ObjectRef, Object]:

@@ -119,6 +119,18 @@ def is_users(
     return not (ref.kind == "Secret" and made_by_cert_manager)
 
 
+def is_by_product(obj: Object, mine: Collection[ObjectRef], own: Collection[GroupKind]) -> bool:
+    """Tell whether a component's controller made `obj` for itself: it must be there when the object goes.
+
+    Args:
+        obj: an object's metadata, of one of the component's kinds.
+        mine: the component's own objects.
+        own: the kinds that its CRDs define.
+    """
+    ref = ref_of(obj)
+    return ref not in mine and ref.group_kind not in _BOOKS and not is_users(obj, mine, own=own)
+
+
 def _owner(reference: Object, namespace: str) -> tuple[ObjectRef, ObjectRef]:
     """Return what an ownerReference may mean: it does not say whether the owner lives in the namespace or in none."""
     group, _, _ = text(reference, "apiVersion").rpartition("/")
