@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from modelyard.apply.addresses import pods_with_addresses
 from modelyard.cluster import Session
 from modelyard.cluster.discovery import resource_of_crd
 from modelyard.objects import GroupKind, Object, ObjectRef, ref_of
 from modelyard.plan import kinds
+from modelyard.plan.addresses import POOL
 from modelyard.plan.prune import kind_of_crd
 from modelyard.plan.removal import is_users
 
@@ -29,7 +31,7 @@ def held_by(
     kind = ref_of(obj).group_kind
     items: tuple[Object, ...] = ()
     if kind == kinds.CRD:
-        items = objects_of(session, obj)
+        items = _addresses_in_use(session) if kind_of_crd(obj) == POOL else objects_of(session, obj)
     elif kind == kinds.NAMESPACE:
         items = tuple(_inside(session, ref_of(obj).name))
     seen = {ref_of(item) for item in items}
@@ -42,6 +44,12 @@ def objects_of(session: Session, crd: Object) -> tuple[Object, ...]:
     version = resource_of_crd(crd).version
     listing = session.list(kind_of_crd(crd), metadata_only=True, version=version)
     return listing.items if listing else ()
+
+
+def _addresses_in_use(session: Session) -> tuple[Object, ...]:
+    """Return the address pools of which a pod has an address; a pool itself is nobody's data."""
+    listing = session.list(POOL)
+    return tuple(pool for pool in listing.items if pods_with_addresses(session, [pool])) if listing else ()
 
 
 def _inside(session: Session, namespace: str) -> Iterator[Object]:

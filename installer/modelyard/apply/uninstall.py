@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from modelyard.apply import members
+from modelyard.apply.addresses import refuse_stranded
 from modelyard.apply.chosen import forget_choice
 from modelyard.apply.drain import drain
 from modelyard.apply.held import held_by, objects_of
@@ -101,10 +102,11 @@ def uninstall(
     Raises:
         RefusalError: a CRD holds users' objects or jobs run through a queue, and `delete_data` is not set: they are
             kept. It is looked for before anything goes, before each component and, for users' objects, once more
-            before each component's CRDs.
+            before each component's CRDs. Or, either way: pods could not be deleted any more.
         NotReadyError: something is still there when the deadline passes.
     """
     began = time.monotonic()
+    refuse_stranded(session, removal.kinds)
     if not delete_data:
         _refuse_data(removal.held, "nothing was changed")
         refuse_running(session, removal.mine, "nothing was changed")
