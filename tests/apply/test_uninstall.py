@@ -138,6 +138,32 @@ def test_a_finalizer_that_nobody_clears_is_named_and_a_second_run_goes_on(
     assert session.get(the_namespace(own)) is None
 
 
+def test_what_a_controller_made_goes_while_the_controller_is_there(session: Session, own: str, events: Events) -> None:
+    """The test plays the controller: a Thing that it made of the component's own has a finalizer of its."""
+    group = f"{own}.example.test"
+    settings, pool, claim = config_map(own, "settings"), thing(group, own, "pool"), thing(group, own, "claim")
+    install(session, [rendered(own, namespace(own), definition(group), settings, pool)])
+    owner = {
+        "apiVersion": f"{group}/v1",
+        "kind": "Thing",
+        "name": "pool",
+        "uid": uid(session.get(ref_of(pool)) or {}),
+    }
+    claim["metadata"] |= {"finalizers": ["example.test/clean-up"], "ownerReferences": [owner]}
+    session.create(claim)
+    cleaned: list[bool] = []
+
+    def controller(detail: str) -> None:
+        if "example.test/clean-up" in detail and not cleaned:
+            cleaned.append(session.get(ref_of(settings)) is not None)  # without them it could not
+            session.patch(ref_of(claim), {"metadata": {"finalizers": None}})
+
+    events.on_progress = controller
+    uninstall(session, plan_removal(session, [own]), emit=events, timeout=180)
+    assert cleaned == [True]
+    assert session.get(ref_of(definition(group))) is None
+
+
 def test_what_another_component_requires_does_not_go_alone(session: Session, own: str) -> None:
     items = [rendered(f"{own}-a", namespace(own)), rendered(f"{own}-b", config_map(own, "b"), requires=(f"{own}-a",))]
     install(session, items)

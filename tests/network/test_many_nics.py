@@ -1,26 +1,32 @@
-"""Two nodes with two shaped NICs each: the conformance suite's area `network` on them, and a NIC that fails.
+"""Two nodes with two shaped NICs each: the conformance suite's area `network` on them, an overlay, a NIC that fails.
 
-A cluster of its own, so it is left to `make test-full`.
+A cluster of its own, so it is left to `make test-full`. All that use it are in this file: xdist gives each file a
+process, and each process would bring the cluster up.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from network_helpers import Cluster
+from network_helpers import MBIT, Cluster
+from overlay import BRIDGE, HEADERS, overlay, tunnelled
 
+from conformance import network
 from conformance.support import nics as example
 from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace, open_workspace
 from modelyard.cluster import connect
 from modelyard.local.runtime.layout import layout
+from modelyard.local.runtime.nics import NIC_MTU
 from modelyard.objects import Object, dig, mappings, text
 
 pytestmark = [pytest.mark.long, pytest.mark.cluster]
 PATIENCE = "10"  # seconds of an all-reduce, after which the NIC counts as lost
+RATIO = 1.9  # of the bandwidth: two NICs, and no encapsulation
+ETHERNET_MTU = 1500
 CABLE = "port2-2"  # the switch's end of node-2's NIC net2
 
 
@@ -61,6 +67,32 @@ def test_a_nic_that_fails_is_named_by_status_and_by_the_job(nics: Cluster, works
     wait_for("status is well again", lambda: nics("local", "status", check=False).returncode, lambda code: code == 0)
 
 
+@pytest.mark.parametrize("mtu", [NIC_MTU - HEADERS, ETHERNET_MTU - HEADERS])
+def test_two_nics_carry_more_than_an_overlay_network_over_one(
+    nics: Cluster, workspace: Workspace, mtu: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not seen to fail yet."""
+    program = Path(*network.__path__).joinpath("traffic.py").read_text()
+    with overlay(nics, mtu) as attachment:
+        workspace.apply(attachment)
+        example.start(workspace, networks=f"net1,net2,{BRIDGE}@overlay1", program={"traffic.py": program}, mtu=mtu)
+        _, sender = example.ended(workspace)
+        sent = tunnelled(nics, text(sender, "spec", "nodeName"))
+        said = example.lines(workspace, sender, "TRAFFIC")
+    assert said, workspace.logs(text(sender, "metadata", "name"))
+    mbit, trips, sizes = (_numbers(said[0], name) for name in ("mbit", "rtt_us", "mtu"))
+    of_the_overlay = mbit["nics"] / mbit["overlay1"]
+    with capsys.disabled():
+        print(
+            f"\nMTU {mtu}: {MBIT} Mbit/s a NIC; two NICs {mbit['nics']} Mbit/s, VXLAN over one {mbit['overlay1']}: "
+            f"ratio {of_the_overlay:.2f}; round trip {trips['net1']} us, VXLAN {trips['overlay1']}: "
+            f"ratio {trips['net1'] / trips['overlay1']:.2f}"
+        )
+    assert {sizes[name] for name in ("net1", "net2", "overlay1")} == {mtu}, sizes
+    assert sent >= mbit["overlay1"] * 1e6 / 8, f"the tunnel has sent {sent} bytes: the overlay's packets went elsewhere"
+    assert of_the_overlay >= RATIO, said
+
+
 def test_nics_are_remembered_and_another_number_is_another_shape(nics: Cluster) -> None:
     assert "is up already" in nics("local", "up").stderr
     refused = nics("local", "up", "--nics", "1", check=False)
@@ -80,3 +112,9 @@ def _told(pod: Object) -> str:
     """Return why a pod's container ended, as its status says."""
     [status] = mappings(pod, "status", "containerStatuses")
     return str(dig(status, "state", "terminated", "message"))
+
+
+def _numbers(said: Mapping[str, object], name: str) -> Mapping[str, float]:
+    found = dig(said, name)
+    assert isinstance(found, dict), said
+    return {str(key): float(value) for key, value in found.items()}

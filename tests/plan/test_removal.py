@@ -8,7 +8,7 @@ import pytest
 
 from modelyard.errors import CatalogError, RefusalError
 from modelyard.objects import GroupKind, ObjectRef, ref_of
-from modelyard.plan.removal import is_users, removal_order
+from modelyard.plan.removal import is_by_product, is_users, removal_order
 
 REQUIRES = {"cert-manager": (), "kueue": ("cert-manager",), "tenancy": ("kueue", "not-installed"), "ray": ()}
 
@@ -91,3 +91,20 @@ def test_kueue_s_workload_of_a_job_is_nobody_s_and_one_of_its_own_is_a_user_s() 
     owners = owned_by("Job", "train", "batch/v1")
     assert not is_users(obj("Workload", "job-train", "kueue.x-k8s.io/v1beta1", ownerReferences=owners), mine=())
     assert is_users(obj("Workload", "mine", "kueue.x-k8s.io/v1beta1"), mine=())
+
+
+CLAIM, POOL = GroupKind("karpenter.sh", "NodeClaim"), ObjectRef("karpenter.sh", "NodePool", "", "gpus")
+
+
+def test_what_a_controller_made_of_its_kinds_is_its_by_product() -> None:
+    claim = obj(
+        "NodeClaim", "gpus-x", "karpenter.sh/v1", ownerReferences=owned_by("NodePool", "gpus", "karpenter.sh/v1")
+    )
+    assert is_by_product(claim, {POOL}, {CLAIM})
+    assert not is_by_product(claim, {POOL, ref_of(claim)}, {CLAIM})  # it goes as one of the component's own
+
+
+def test_a_user_s_object_and_the_books_of_a_job_are_no_by_products() -> None:
+    assert not is_by_product(obj("NodeClaim", "mine", "karpenter.sh/v1"), {POOL}, {CLAIM})
+    books = obj("Workload", "job-train", "kueue.x-k8s.io/v1beta1", ownerReferences=owned_by("Job", "train", "batch/v1"))
+    assert not is_by_product(books, (), {GroupKind("kueue.x-k8s.io", "Workload")})
