@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.support.job_kinds import ray_job
 from conformance.support.jobs import job
 from conformance.support.kinds import CERTIFICATE, CLUSTER_QUEUE
 from conformance.support.pods import container, pod_spec, sleeper
@@ -9,9 +10,29 @@ from conformance.support.queues import API, Queue
 from conformance.support.removal import Removal
 from conformance.support.workloads import wait_until
 from conformance.support.workspace import Workspace
-from modelyard.objects import Object, ObjectRef
+from modelyard.objects import Object, ObjectRef, mapping
 
 Labels = dict[str, str]
+
+EXPORTER = """
+import http.server
+MARKS = 'node="simulated",simulated="true"'
+VALUES = {
+    "node_memory_MemAvailable_bytes": 1e9, "node_memory_MemTotal_bytes": 64e9,
+    "node_filesystem_avail_bytes": 5e9, "node_filesystem_size_bytes": 100e9, "node_filesystem_readonly": 0,
+}
+class Metrics(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        marks = {name: MARKS + (',mountpoint="/"' if "filesystem" in name else "") for name in VALUES}
+        body = "".join(f"{name}{{{marks[name]}}} {value}\\n" for name, value in VALUES.items()).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain; version=0.0.4")
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *_):
+        pass
+http.server.ThreadingHTTPServer(("", 8080), Metrics).serve_forever()
+"""
 
 
 class Faults:
@@ -59,6 +80,38 @@ class Faults:
         self._certificate("unsigned", "not-there")
         return {"alertname": "CertificateNotReady", "namespace": self.workspace.name, "name": "unsigned"}
 
+    def ray_job_failed(self) -> Labels:
+        """A RayJob must end within seconds, and no node has room for its cluster."""
+        made = ray_job("late", {}, head="500", worker="500", submitter="100m")
+        self.workspace.create({**made, "spec": {**mapping(made, "spec"), "activeDeadlineSeconds": 10}})
+        return {"alertname": "RayJobFailed", "namespace": self.workspace.name, "name": "late"}
+
+    def scaler_fails(self) -> Labels:
+        """What a Deployment is to be scaled by is asked of a server that is not there."""
+        self.workspace.create(_deployment("scaled"))
+        server = f"http://not-there.{self.workspace.name}.svc:9090"
+        metadata = {"serverAddress": server, "query": "vector(1)", "threshold": "1"}
+        trigger = {"type": "prometheus", "metadata": metadata}
+        spec = {"scaleTargetRef": {"name": "scaled"}, "pollingInterval": 5, "minReplicaCount": 1, "triggers": [trigger]}
+        meta = {"name": "blind"}
+        self.workspace.create(
+            {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": meta, "spec": spec}
+        )
+        return {"alertname": "ScalerFails", "namespace": self.workspace.name, "scaledObject": "blind"}
+
+    def pod_unschedulable(self) -> Labels:
+        """A pod asks for a node that is not there."""
+        spec = {**pod_spec(sleeper()), "nodeSelector": {"modelyard.dev/nowhere": "true"}}
+        self.workspace.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "homeless"}, "spec": spec})
+        return {"alertname": "PodUnschedulable", "namespace": self.workspace.name, "pod": "homeless"}
+
+    def node_full(self) -> tuple[Labels, Labels]:
+        """A simulated node, by what an exporter says of it: filling a real one would harm what else runs there."""
+        notes = {"prometheus.io/scrape": "true", "prometheus.io/port": "8080"}
+        self._pod("simulated-node", container(["python3", "-c", EXPORTER]), annotations=notes)
+        marks = {"node": "simulated", "simulated": "true"}
+        return ({"alertname": "NodeMemoryLow", **marks}, {"alertname": "NodeDiskFilling", **marks})
+
     def component_down(self) -> Labels:
         """A Deployment in a namespace of the platform never has a replica."""
         self.platform.create(_deployment("component"))
@@ -97,16 +150,20 @@ class Faults:
             self._stop(queue, "None")
         wait_until(self.workspace, "evicted-again", "Admitted")
 
-    def node_lost(self) -> tuple[Labels, Labels]:
-        """A simulated node: an object without a kubelet, said to be short of memory. Nothing runs on it.
+    def node_lost(self) -> tuple[Labels, ...]:
+        """A simulated node: an object without a kubelet, said to be short of memory and to have a problem.
 
-        Soon its controller misses the kubelet, and no longer believes anything of it.
+        Nothing runs on it. Soon its controller misses the kubelet, and no longer believes what a kubelet would say.
         """
         name = f"{self.workspace.name}-simulated"
         marks = {"type": "kwok", "modelyard.dev/simulated": "true", "kubernetes.io/os": "linux"}
         taints = [{"key": "modelyard.dev/simulated", "effect": "NoSchedule"}]
         self._create("", "v1", "Node", name, {"spec": {"taints": taints}}, labels=marks)
-        conditions = [_condition("Ready", "False"), _condition("MemoryPressure", "True")]
+        conditions = [
+            _condition("Ready", "False"),
+            _condition("MemoryPressure", "True"),
+            _condition("ReadonlyFilesystem", "True"),
+        ]
         answer = self.workspace.session.transport.send(
             "PATCH",
             f"/api/v1/nodes/{name}/status",
@@ -114,7 +171,7 @@ class Faults:
             content_type="application/strategic-merge-patch+json",
         )
         assert answer.code == 200, answer.body
-        return ({"alertname": "NodeNotReady", "node": name}, {"alertname": "NodePressure", "node": name})
+        return tuple({"alertname": each, "node": name} for each in ("NodeNotReady", "NodePressure", "NodeProblem"))
 
     def remove(self, removal: Removal) -> None:
         """Remove what is not in the namespace."""

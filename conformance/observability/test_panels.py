@@ -17,6 +17,8 @@ SECONDS = 400.0
 # What rules ask for and this cluster need not have, with the reason. Where it has it, it is like any other.
 ELSEWHERE = {
     "traefik_service_requests_total": "of a gateway by Traefik",
+    "keda_scaler_detail_errors_total": "there when a scaler has failed; test_alerts.py makes one",
+    "kube_pod_status_unschedulable": "there while a pod finds no node; test_alerts.py makes one",
     "kube_pod_container_status_waiting_reason": "there while a container waits; test_alerts.py makes one",
 }
 
