@@ -1,17 +1,20 @@
-"""Dashboards: valid JSON, found again by one uid each, and every panel asks Prometheus something."""
+"""Dashboards: valid JSON, found again by one uid each; panels that ask Prometheus something and do not overlap."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator
+from itertools import product
 
 import pytest
 
-from modelyard.objects import Object, mapping, mappings, text
+from modelyard.objects import Object, mapping, mappings, number, text
 from modelyard.paths import data_root
 
 FOLDER = data_root() / "manifests/observability/prometheus/dashboards"
 BOARDS = {path.stem: json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))}
+WIDTH = 24
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 
 
@@ -35,8 +38,6 @@ def test_grafana_can_show_it(board: Object) -> None:
     )
     panels = mappings(board, "panels")
     assert len({panel["id"] for panel in panels}) == len(panels)
-    places = [mapping(panel, "gridPos") for panel in panels]
-    assert len({(place["x"], place["y"]) for place in places}) == len(places)
 
 
 @pytest.mark.parametrize("board", BOARDS.values(), ids=list(BOARDS))
@@ -45,3 +46,34 @@ def test_every_panel_asks_prometheus(board: Object) -> None:
         targets = mappings(panel, "targets")
         assert panel["datasource"] == SOURCE and targets, panel
         assert all(text(each, "expr") and each["datasource"] == SOURCE for each in targets), panel
+
+
+@pytest.mark.parametrize("board", BOARDS.values(), ids=list(BOARDS))
+def test_panels_lie_beside_each_other(board: Object) -> None:
+    """Each cell of Grafana's grid, 24 wide, is at most one panel's; a gap would be closed upwards, out of order."""
+    cells = [cell for panel in mappings(board, "panels") for cell in _cells(mapping(panel, "gridPos"))]
+    assert max(x for x, _ in cells) < WIDTH
+    assert Counter(cells).keys() == set(product(range(WIDTH), range(len(cells) // WIDTH)))
+    assert len(set(cells)) == len(cells)
+
+
+@pytest.mark.parametrize("board", BOARDS.values(), ids=list(BOARDS))
+def test_a_panel_says_what_it_shows_and_in_which_unit(board: Object) -> None:
+    for panel in mappings(board, "panels"):
+        assert text(panel, "title") and text(panel, "description"), panel["id"]
+        assert text(panel, "fieldConfig", "defaults", "unit"), text(panel, "title")
+
+
+@pytest.mark.parametrize("board", BOARDS.values(), ids=list(BOARDS))
+def test_a_series_is_called_by_labels_and_long_legends_scroll(board: Object) -> None:
+    """A legend below a graph leaves no room for it where there is a line for each pod."""
+    for panel in mappings(board, "panels"):
+        formats = [text(target, "legendFormat") for target in mappings(panel, "targets")]
+        assert all("{{" in each for each in formats), text(panel, "title")
+        if any("topk(" in text(target, "expr") for target in mappings(panel, "targets")):
+            assert text(panel, "options", "legend", "placement") == "right", text(panel, "title")
+
+
+def _cells(place: Object) -> Iterator[tuple[int, int]]:
+    x, y = number(place, "x"), number(place, "y")
+    yield from product(range(x, x + number(place, "w")), range(y, y + number(place, "h")))
