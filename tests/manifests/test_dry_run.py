@@ -42,10 +42,6 @@ MODULES = {
         "crds/operators.coreos.com_operatorgroups.yaml",
         "crds/operators.coreos.com_subscriptions.yaml",
     ),
-    # The last version that is a module, of 2022.
-    ("github.com/NVIDIA/gpu-operator", "v1.11.1"): (
-        "deployments/gpu-operator/crds/nvidia.com_clusterpolicies_crd.yaml",
-    ),
     # Of NFD's operator; OpenShift's fork of it, which no proxy has, keeps the type and renames the group.
     ("sigs.k8s.io/node-feature-discovery-operator", "v0.6.0"): (
         "config/crd/bases/nfd.kubernetes.io_nodefeaturediscoveries.yaml",
