@@ -55,6 +55,7 @@ def root(tmp_path: Path, store: Store) -> Path:
         "namespace.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: charted}\n",
     }
     write(upstream, files)
+    (upstream / "chart" / "crds.yaml").symlink_to("../../not-locked/crds.yaml")
     digest = tree_digest(upstream)
     kept = store.folder / f"thing-{digest[:32]}"
     kept.mkdir(parents=True)

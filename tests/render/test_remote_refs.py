@@ -18,6 +18,9 @@ UPSTREAMS = {
     "kueue": upstream("kubernetes-sigs/kueue", "v0.16.2", "config"),
     "kuberay": upstream("ray-project/kuberay", "v1.6.0", "config", path="ray-operator"),
     "cert-manager": upstream("cert-manager/cert-manager", "v1.19.4", "deploy"),
+    "provider": upstream("a/provider", "v1.2.3", "charts/provider"),
+    "provider-crds": upstream("a/provider", "v1.2.3", "apis/crds"),
+    "provider-older": upstream("a/provider", "v1.0.0", "apis/crds"),
 }
 
 
@@ -41,6 +44,10 @@ UPSTREAMS = {
             "https://github.com/cert-manager/cert-manager/releases/download/v1.19.4/cert-manager.yaml",
             ("cert-manager", RefKind.RELEASE, "."),
         ),
+        ("https://github.com/a/provider//charts/provider?ref=v1.2.3", ("provider", RefKind.FOLDER, "charts/provider")),
+        ("https://github.com/a/provider/releases/download/v1.2.3/x.yaml", ("provider", RefKind.RELEASE, ".")),
+        ("https://github.com/a/provider//apis/crds?ref=v1.2.3", ("provider-crds", RefKind.FOLDER, "apis/crds")),
+        ("https://github.com/a/provider//apis/crds?ref=v1.0.0", ("provider-older", RefKind.FOLDER, "apis/crds")),
     ],
 )
 def test_a_reference_names_a_locked_upstream(entry: str, expected: tuple[str, RefKind, str]) -> None:
@@ -56,6 +63,7 @@ def test_a_reference_names_a_locked_upstream(entry: str, expected: tuple[str, Re
         ("https://github.com/else/where//config?ref=v1", "no upstream in upstream.lock has git"),
         ("https://github.com/kubernetes-sigs/kueue//hack?ref=v0.16.2", "outside of config"),
         ("https://github.com/ray-project/kuberay//config/default?ref=v1.6.0", "outside of ray-operator/config"),
+        ("https://github.com/a/provider//hack?ref=v1.2.3", "outside of charts/provider"),
         ("git@github.com:kubernetes-sigs/kueue.git", "is no https:// reference"),
         ("github.com/kubernetes-sigs/kueue/config?ref=v0.16.2", "is no https:// reference"),
     ],

@@ -44,7 +44,8 @@ def release_manifest(name: str, upstream: Upstream, tree: Path, *, helm: Path) -
 def _stage_chart(source: Path, scratch: Path, version: str) -> Path:
     """Copy the chart; fill in the version where upstream's release tooling would have."""
     chart = scratch / source.name
-    shutil.copytree(source, chart)
+    # A link may lead out of the part of the tree that is locked; then the chart does without what it names.
+    shutil.copytree(source, chart, ignore_dangling_symlinks=True)
     template = chart / "Chart.template.yaml"
     if template.is_file():
         filled = template.read_text(encoding="utf-8").replace("v0.0.0", version)

@@ -58,9 +58,10 @@ def resolve(entry: str, upstreams: Mapping[str, Upstream], *, shown: str) -> Rem
         raise CatalogError(
             shown, f"names {entry}, and no upstream in upstream.lock has git {repository}", f"edit {shown}"
         )
-    for name, upstream in sorted(matching.items()):
-        if upstream.ref == ref:
-            return RemoteRef(name, kind, _inside(path, upstream, name, entry, shown))
+    locked = [name for name, upstream in sorted(matching.items()) if upstream.ref == ref]
+    if locked:  # of several folders of one repository, the one that covers it
+        name = next((each for each in locked if _covers(upstreams[each], path)), locked[0])
+        return RemoteRef(name, kind, _inside(path, upstreams[name], name, entry, shown))
     name, upstream = min(matching.items())
     raise CatalogError(
         shown,
@@ -88,14 +89,24 @@ def _parse(entry: str, shown: str) -> tuple[RefKind, str, str, PurePosixPath]:
     return RefKind.FOLDER, base + repository.removesuffix(".git"), ref, PurePosixPath(folder)
 
 
+def _covers(upstream: Upstream, path: PurePosixPath) -> bool:
+    covered = _covered(upstream)
+    return path == PurePosixPath() or path == covered or covered in path.parents
+
+
+def _covered(upstream: Upstream) -> PurePosixPath:
+    """Return the folder of the repository that is locked."""
+    return PurePosixPath(upstream.path) / (upstream.tree.dir if upstream.tree else "")
+
+
 def _inside(path: PurePosixPath, upstream: Upstream, name: str, entry: str, shown: str) -> PurePosixPath:
     """Return `path` below the module's folder, if the locked tree covers it."""
     if path == PurePosixPath():
         return path
-    directory = upstream.tree.dir if upstream.tree else ""
-    covered = PurePosixPath(upstream.path) / directory
-    if path != covered and covered not in path.parents:
+    if not _covers(upstream, path):
         raise CatalogError(
-            shown, f"names {entry}, outside of {covered}, the folder that is locked", f"edit upstreams.{name}.tree"
+            shown,
+            f"names {entry}, outside of {_covered(upstream)}, the folder that is locked",
+            f"edit upstreams.{name}.tree",
         )
     return path.relative_to(upstream.path)
