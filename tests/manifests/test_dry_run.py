@@ -119,6 +119,14 @@ def test_the_api_server_takes_every_object_of_what_is_offered(
     assert [fault for obj in offered(target, name) if (fault := _try(prepared, obj))] == []
 
 
+@pytest.mark.long
+def test_the_api_server_takes_the_pool_of_a_karpenter_of_ones_own(
+    prepared: Session, offered: Offered, pool_of_ec2: list[Object]
+) -> None:
+    offered("cloud-eks", "karpenter-aws")  # its CRD knows the labels of its provider
+    assert [fault for obj in pool_of_ec2 if (fault := _try(prepared, obj))] == []
+
+
 def test_the_api_server_refuses_an_unknown_field(prepared: Session, render: Render) -> None:
     [queue] = [obj for obj in render("local")["tenancy"] if text(obj, "kind") == "ClusterQueue"]
     assert _try(prepared, queue) == ""

@@ -21,10 +21,11 @@ from decimal import Decimal
 import cluster_rules
 import manifest_rules as rules
 import pytest
+import yaml
 
 from modelyard.catalog import Catalog, load
 from modelyard.cli.workspace import Workspace
-from modelyard.objects import Object, mappings, text
+from modelyard.objects import Object, dig, mapping, mappings, text
 from modelyard.paths import data_root
 
 _CATALOG = load(data_root())
@@ -168,6 +169,23 @@ def test_what_is_offered_goes_with_all_that_the_target_has(
     objects = [obj for listed in together.values() for obj in listed]
     assert rules.owned_twice(together) == []
     assert cluster_rules.names_of_nobody(objects, catalog.inherited(target).external) == []
+
+
+def test_the_pool_of_a_karpenter_of_ones_own_names_its_node_class(
+    pool_of_ec2: list[Object], render: Render, catalog: Catalog
+) -> None:
+    [pool] = rules.of_kind(pool_of_ec2, "NodePool")
+    named = mapping(pool, "spec", "template", "spec", "nodeClassRef")
+    file = catalog.root / "manifests/autoscaler/karpenter-aws/node-class.yaml"
+    made = yaml.safe_load(file.read_text(encoding="utf-8"))
+    assert named == {"group": made["apiVersion"].split("/")[0], "kind": made["kind"], "name": made["metadata"]["name"]}
+    # All but the class, its labels and the operator's, is Auto Mode's.
+    [theirs] = rules.of_kind(render("cloud-eks")["gpu-nodes"], "NodePool")
+    for path in (("limits",), ("disruption",), ("template", "spec", "taints"), ("template", "spec", "expireAfter")):
+        assert dig(pool, "spec", *path) == dig(theirs, "spec", *path)
+    assert not mapping(pool, "spec", "template", "metadata", "labels")
+    keys = {text(each, "key") for each in mappings(pool, "spec", "template", "spec", "requirements")}
+    assert keys == {"karpenter.k8s.aws/instance-gpu-manufacturer", "karpenter.sh/capacity-type"}
 
 
 def test_no_port_is_opened_twice(component: tuple[str, str, list[Object]]) -> None:
