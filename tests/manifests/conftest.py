@@ -51,18 +51,22 @@ def offered(catalog: Catalog, workspace: Workspace) -> Callable[[str, str], list
     Such files may come from the git host alone; it is asked once for each upstream, not once for each test.
     """
     done: dict[tuple[str, str], list[Object]] = {}
-    missing: dict[str | None, str] = {}
+    asked: set[str | None] = set()
+    reasons: dict[tuple[str, str], str] = {}
+    offline = Workspace(None, discard, offline=True)
 
     def rendered(target: str, name: str) -> list[Object]:
-        upstream = catalog.component(name).upstream
-        if (target, name) not in done and upstream not in missing:
+        here, upstream = (target, name), catalog.component(name).upstream
+        if here not in done and here not in reasons:
             try:
-                [done[target, name]] = workspace.render(catalog, target, [name]).values()
+                found = (offline if upstream in asked else workspace).renderer().objects(catalog, target, [name])
+                done[here] = found[name]
             except UnavailableError as error:
-                missing[upstream] = f"{error}: {name} is not looked at"
-        if upstream in missing:
-            pytest.skip(missing[upstream])
-        return done[target, name]
+                asked.add(upstream)
+                reasons[here] = f"{name} on {target} is not looked at: {error}"
+        if here in reasons:
+            pytest.skip(reasons[here])
+        return done[here]
 
     return rendered
 
@@ -83,4 +87,4 @@ def pool_of_ec2(catalog: Catalog, workspace: Workspace, tmp_path_factory: pytest
         ("gpu-nodes/kustomization.yaml", variant),
     ):
         (site / file).write_text(yaml.safe_dump(content), encoding="utf-8")
-    return workspace.render(with_overlay(catalog, site), "site", ["gpu-nodes"])["gpu-nodes"]
+    return workspace.renderer().objects(with_overlay(catalog, site), "site", ["gpu-nodes"])["gpu-nodes"]
