@@ -1,4 +1,4 @@
-"""Python images: Debian's root file system as one shared layer, a recipe's locked packages as a second."""
+"""Python images: a Debian root file system as one shared layer, a recipe's locked packages as a second."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def recipe_fingerprint(recipe: str) -> str:
     Raises:
         BuildError: there is no such recipe.
     """
-    load_recipe(recipe)
-    return digest(_FORMAT, rootfs_fingerprint(), folder_digest(recipe))
+    spec = load_recipe(recipe)
+    return digest(_FORMAT, rootfs_fingerprint(spec.debian), folder_digest(recipe))
 
 
 def build_python_image(recipe: str, out: Path, cache: Path, emit: Emit, children: Children) -> Path:
@@ -50,7 +50,7 @@ def build_python_image(recipe: str, out: Path, cache: Path, emit: Emit, children
         emit(StepProgress(f"image:{recipe}", detail))
 
     tell("Debian root file system")
-    base = rootfs_layer(Store(cache / "store"), children)
+    base = rootfs_layer(Store(cache / "store"), children, spec.debian)
     # Downloads outlive an interrupted build, and go with the scratch folder of a finished one.
     downloads = cache / "python" / recipe
     downloads.mkdir(parents=True, exist_ok=True)

@@ -53,6 +53,9 @@ class Recipe(_Model):
     working_dir: AbsolutePath = Field(default="/", description="where they start; the account owns it")
     entrypoint: tuple[str, ...] = Field(default=(), description="argv; none where every manifest gives a command")
     environment: dict[str, str] = Field(default={}, description="variables")
+    debian: tuple[str, ...] = Field(
+        default=(), description="Debian packages beside rootfs.yaml's: the image gets a root file system of its own"
+    )
     files: dict[str, AbsolutePath] = Field(default={}, description="file of this folder -> path in the image")
     omit: tuple[str, ...] = Field(default=(), description="packages that a requirement names and the lock leaves out")
     exclude: tuple[str, ...] = Field(default=(), description="patterns of files that are left out of the packages")

@@ -1,10 +1,14 @@
-"""The Debian root file system under every Python image: made once by mmdebstrap, kept by content."""
+"""The Debian root file systems under the Python images: made once by mmdebstrap, kept by content.
+
+Most images share one. A recipe that names Debian packages of its own has another, with those beside the shared one's.
+"""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from modelyard.errors import BuildError
@@ -16,6 +20,8 @@ _FORMAT = "2"  # raise when the way in which the layer is made changes what is i
 # Made anew on each machine, or of no use in a container; an image's own /dev is the container runtime's.
 _EMPTIED = ("dev", "var/cache", "var/log", "var/lib/apt", "etc/apt")
 _LEFT_OUT = ("etc/machine-id", "etc/resolv.conf", "etc/hostname")
+_SECRETS = ("etc/ssh/ssh_host_",)  # openssh-server makes keys when it is installed: an image must not carry one
+_DROPPED = (*(f"{folder}/" for folder in _EMPTIED), *_SECRETS)
 # Under SOURCE_DATE_EPOCH Python's modules are compiled with a hash of their source that each import checks again;
 # nothing changes them in a layer. compileall ends with 1 where a file is no valid Python (the library has such tests).
 _COMPILE = (
@@ -23,18 +29,27 @@ _COMPILE = (
 )
 
 
-def rootfs_fingerprint() -> str:
-    """Return a hash over all that decides the root file system, but what Debian has published since."""
-    return digest(_FORMAT, ROOTFS_FILE.read_bytes())
+def rootfs_fingerprint(more: Sequence[str] = ()) -> str:
+    """Return a hash over all that decides the root file system, but what Debian has published since.
+
+    Args:
+        more: Debian packages beside those of rootfs.yaml.
+    """
+    return digest(_FORMAT, ROOTFS_FILE.read_bytes(), *more)
 
 
-def rootfs_layer(store: Store, children: Children) -> Path:
+def rootfs_layer(store: Store, children: Children, more: Sequence[str] = ()) -> Path:
     """Return the layer's tar, uncompressed; made if the store has none.
+
+    Args:
+        store: where it is kept.
+        children: runs mmdebstrap.
+        more: Debian packages beside those of rootfs.yaml.
 
     Raises:
         BuildError: mmdebstrap refused.
     """
-    return store.get("rootfs", rootfs_fingerprint(), lambda target: _make(load_rootfs(), target, children))
+    return store.get("rootfs", rootfs_fingerprint(more), lambda target: _make(load_rootfs(), more, target, children))
 
 
 def unpack(layer: Path, folder: Path) -> None:
@@ -54,12 +69,12 @@ def installed_packages(folder: Path) -> str:
     return " ".join(sorted(f"{fact['Package']}={fact['Version']}" for fact in facts))
 
 
-def _make(spec: Rootfs, target: Path, children: Children) -> None:
+def _make(spec: Rootfs, more: Sequence[str], target: Path, children: Children) -> None:
     raw = target.with_suffix(".raw")
     pins = "".join(f"Package: {name}\\nPin: release *\\nPin-Priority: -1\\n\\n" for name in spec.forbid)
     leave_out = [argument for path in spec.leave_out for argument in ("--dpkgopt", f"path-exclude={path}")]
     done = children.run(
-        ["mmdebstrap", "--quiet", f"--variant={spec.variant}", f"--include={','.join(spec.packages)}",
+        ["mmdebstrap", "--quiet", f"--variant={spec.variant}", f"--include={','.join((*spec.packages, *more))}",
          "--format=tar", "--aptopt", 'APT::Install-Recommends "false"', "--aptopt", 'Acquire::Retries "3"',
          "--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr",
          "--dpkgopt", "force-unsafe-io",  # nothing of it has to outlive a power cut
@@ -85,7 +100,7 @@ def _normalise(raw: Path, target: Path) -> None:
         entries = {entry.name.removeprefix("./"): entry for entry in source}
         for name in sorted(entries):
             entry = entries[name]
-            if not name or name.startswith(tuple(f"{folder}/" for folder in _EMPTIED)) or name in _LEFT_OUT:
+            if not name or name.startswith(_DROPPED) or name in _LEFT_OUT:
                 continue
             stream = source.extractfile(entry) if entry.isreg() else None
             entry.name, entry.mtime, entry.uname, entry.gname, entry.pax_headers = name, 0, "", "", {}
