@@ -12,6 +12,7 @@ from modelyard.errors import BuildError
 from modelyard.local.artifacts import python_recipe
 from modelyard.local.artifacts.python_image import recipe_fingerprint
 from modelyard.local.artifacts.python_recipe import RECIPES, load_recipe, load_rootfs, lock_file, recipe_names
+from modelyard.local.artifacts.python_rootfs import rootfs_fingerprint
 from modelyard.paths import data_root
 
 
@@ -19,7 +20,7 @@ from modelyard.paths import data_root
 def test_every_locked_package_has_hashes_and_no_index_is_named(name: str) -> None:
     text = "".join(line for line in lock_file(name).read_text().splitlines(keepends=True) if not line.startswith("#"))
     packages = re.findall(r"^([A-Za-z0-9_.-]+)==\S+ \\$", text, re.MULTILINE)
-    assert len(packages) > 5
+    assert packages
     entries = re.split(r"\n(?=\S)", text.strip())
     assert all("--hash=sha256:" in entry for entry in entries)
     assert not re.search(r"://|/root|/home|/tmp|--index|--find-links", text)
@@ -46,8 +47,14 @@ def test_the_root_file_system_has_what_kuberays_probes_call() -> None:
     assert {"bash", "wget", "python3"} <= set(load_rootfs().packages)
 
 
+def test_further_debian_packages_make_another_root_file_system_and_none_leave_it_as_it_is() -> None:
+    assert load_recipe("mpi").debian
+    assert rootfs_fingerprint(load_recipe("mpi").debian) != rootfs_fingerprint(())
+    assert rootfs_fingerprint(load_recipe("torch").debian) == rootfs_fingerprint()
+
+
 def test_an_unknown_recipe_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(BuildError, match="choose one of onnx, ray"):
+    with pytest.raises(BuildError, match="choose one of mpi, onnx, ray"):
         load_recipe("tensorflow")
 
 

@@ -57,6 +57,7 @@ UNLIMITED = {
 FIXED_USERS = {
     "ClusterTrainingRuntime deepspeed-distributed": "its sshd knows user 1000",
     "ClusterTrainingRuntime mlx-distributed": "its sshd knows user 1000",
+    "ClusterTrainingRuntime mpi-distributed": "its sshd knows user 1000",
 }
 # team-a's resources, and the value that sets each
 QUOTA = {"cpu": "cpu", "memory": "memory", "nvidia.com/gpu": "gpus"}
