@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from modelyard.apply.run import Run
 from modelyard.cluster import Session, Watcher
+from modelyard.cluster.discovery import resource_of_crd
 from modelyard.errors import NotReadyError, RefusalError
 from modelyard.events import Note
 from modelyard.objects import Object, ObjectRef
-from modelyard.plan import queues
+from modelyard.plan import kinds, queues
 from modelyard.plan.prune import in_use
 
 TICK_SECONDS = 0.5
@@ -19,8 +20,14 @@ TICK_SECONDS = 0.5
 def running_through(session: Session, refs: Iterable[ObjectRef]) -> dict[ObjectRef, Sequence[ObjectRef]]:
     """Return the Workloads that hold quota of the ClusterQueues among `refs`, by queue."""
     going = [ref for ref in refs if ref.group_kind == queues.CLUSTER_QUEUE]
-    listing = session.list(queues.WORKLOAD) if going else None
-    return queues.running(going, listing.items if listing else ())
+    return queues.running(going, _workloads(session) if going else ())
+
+
+def _workloads(session: Session) -> Sequence[Object]:
+    crd = session.get(ObjectRef(kinds.CRD.group, kinds.CRD.kind, "", "workloads.kueue.x-k8s.io"))
+    # As they are stored: any other version may take Kueue's conversion webhook, which may not answer any more.
+    listing = session.list(queues.WORKLOAD, version=resource_of_crd(crd).version) if crd else None
+    return listing.items if listing else ()
 
 
 def refuse_running(session: Session, refs: Iterable[ObjectRef], so_far: str) -> None:
