@@ -120,7 +120,7 @@ def is_users(
 
 
 def is_by_product(obj: Object, mine: Collection[ObjectRef], own: Collection[GroupKind]) -> bool:
-    """Tell whether a component's controller made `obj` for itself: it must be there when the object goes.
+    """Tell whether a component's controller made `obj` for itself, so that it must be there when the object goes.
 
     Args:
         obj: an object's metadata, of one of the component's kinds.
