@@ -18,8 +18,7 @@ def test_a_job_that_asks_for_nics_needs_no_quota_of_them(
 ) -> None:
     """Whether a node has them is the scheduler's affair.
 
-    Not seen to fail yet. It should with
-    `resources` taken out of Kueue's configuration (the workload waits for a quota that nobody has).
+    Seen to fail with `resources` taken out of Kueue's configuration (the workload waits for a quota that nobody has).
     """
     if session.list(WORKLOAD) is None:
         pytest.skip("not run: component kueue is not installed")
