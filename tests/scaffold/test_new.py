@@ -108,6 +108,17 @@ def test_a_target_on_a_thin_one_goes_down_to_the_one_below(root: Path, catalog: 
     assert rendered(after, "two", "tenancy") == rendered(after, "local", "tenancy")
 
 
+def test_a_new_target_offers_what_its_base_offers(root: Path, catalog: Catalog) -> None:
+    new_target(catalog, "ours", "cloud").write()
+    after = load(root)
+    assert after.target("ours").offered == catalog.target("cloud").offered
+    assert after.inherited("ours").leavesOut == catalog.inherited("cloud").leavesOut
+    whole = (root / "overlays/ours/kustomization.yaml").read_text().splitlines()
+    for name in after.offered("ours"):
+        assert (after.folder("ours", name) / "kustomization.yaml").is_file()
+        assert f"- {name}" not in whole
+
+
 def rendered(catalog: Catalog, target: str, *names: str) -> dict[str, list[object]]:
     found = Workspace(None, discard).renderer().objects(catalog, target, names)
     return {name: sorted(objects, key=str) for name, objects in found.items()}  # type: ignore[misc]

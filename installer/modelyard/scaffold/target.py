@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import yaml
+
 from modelyard.catalog import Catalog
 from modelyard.scaffold.draft import Draft, kustomization
 from modelyard.scaffold.names import check_name
@@ -25,11 +27,11 @@ def new_target(catalog: Catalog, name: str, base: str) -> Draft:
         CatalogError: there is no such base, the name is none, or is taken.
     """
     check_name("target", name, catalog.targets)
-    components = catalog.everything(base)
-    files = {"target.yaml": _target(catalog, name, base), "kustomization.yaml": kustomization(*components)}
+    listed = {"target.yaml": _target(catalog, name, base) + _offered(catalog, base)}
+    files = listed | {"kustomization.yaml": kustomization(*catalog.everything(base))}
     files |= {
         f"{each}/kustomization.yaml": kustomization(f"../../{base}/{each}", comment=_COMMENT.format(base=base))
-        for each in components
+        for each in catalog.available(base)
     }
     return Draft({catalog.root / "overlays" / name: files})
 
@@ -66,3 +68,9 @@ def _target(catalog: Catalog, name: str, base: str) -> str:
     profiles = catalog.target(base).profiles.items()
     lines = "".join(f"  {profile}: [{', '.join(names)}]\n" for profile, names in profiles)
     return f"name: {name}\nsummary: {base}, with what differs at our site\nbase: {base}\nprofiles:\n{lines}"
+
+
+def _offered(catalog: Catalog, base: str) -> str:
+    """Return what `base` offers, as target.yaml has it; a target says itself what it offers."""
+    offered = catalog.target(base).offered
+    return yaml.safe_dump({"offered": dict(offered)}, sort_keys=False, width=110) if offered else ""
