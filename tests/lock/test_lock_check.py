@@ -23,8 +23,10 @@ from modelyard.errors import CatalogError, SourceError
 from modelyard.events import discard
 from modelyard.lock.check import Fault, Proof
 from modelyard.lock.prove import prove
+from modelyard.lock.uses import remote_uses
 from modelyard.objects import Object
 from modelyard.paths import data_root
+from modelyard.render.remote import resolve
 from modelyard.sources import Store
 from modelyard.sources.store import UnavailableError
 
@@ -65,8 +67,15 @@ def _is_only_offered(what: str) -> bool:
     """Tell whether a note is about files that no target needs: they may come from the git host alone."""
     catalog = load(data_root())
     needed = {name for target in catalog.targets for name in catalog.everything(target)}
-    rest = [component for name, component in catalog.components.items() if name not in needed]
-    return any(f"images of {each.name} on" in what or f"upstream {each.upstream}:" in what for each in rest)
+    rest = {name: component for name, component in catalog.components.items() if name not in needed}
+    folders = tuple(f"manifests/{component.area}/{name}/" for name, component in rest.items())
+    upstreams: dict[bool, set[str]] = {True: set(), False: set()}
+    for use in remote_uses(catalog.root):
+        name = resolve(use.entry, catalog.lock.upstreams, shown=use.file).upstream
+        upstreams[use.file.startswith(folders)].add(name)
+    notes = [f"images of {name} on " for name in rest]
+    notes += [f"digest of upstream {name}:" for name in upstreams[True] - upstreams[False]]
+    return what.startswith(tuple(notes))
 
 
 JOBSET = "manifests/training/jobset/kustomization.yaml"
