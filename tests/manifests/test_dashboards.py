@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import product
@@ -72,6 +74,17 @@ def test_a_series_is_called_by_labels_and_long_legends_scroll(board: Object) -> 
         assert all("{{" in each for each in formats), text(panel, "title")
         if any("topk(" in text(target, "expr") for target in mappings(panel, "targets")):
             assert text(panel, "options", "legend", "placement") == "right", text(panel, "title")
+
+
+def test_the_gpu_operators_exporter_reports_every_series_that_is_asked_for() -> None:
+    """The exporter refuses a list with a line that has not three fields, and its default has not all of them."""
+    file = data_root() / "manifests/cluster/gpu-operator/dcgm-metrics.csv"
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    rows = [[field.strip() for field in row] for row in csv.reader(lines)]
+    assert all(len(row) == 3 and row[1] in ("counter", "gauge") for row in rows)
+    asking = [*FOLDER.glob("*.json"), *(FOLDER.parent / "rules").glob("*.yaml")]
+    asked = {name for path in asking for name in re.findall(r"\bDCGM_FI_\w+", path.read_text(encoding="utf-8"))}
+    assert asked and asked <= {row[0] for row in rows}
 
 
 def _cells(place: Object) -> Iterator[tuple[int, int]]:
