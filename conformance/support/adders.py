@@ -7,13 +7,11 @@ import json
 
 from conformance.support import serving
 from conformance.support.images import image
-from conformance.support.kinds import POD
 from conformance.support.onnx import adder
-from conformance.support.pods import container, pod_spec
+from conformance.support.pods import container, pod_spec, wait_until_succeeded
 from conformance.support.volumes import Volumes
-from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace
-from modelyard.objects import Object, text
+from modelyard.objects import Object
 
 MODEL = "adder"
 ASKED = 10.0
@@ -46,13 +44,7 @@ def write(workspace: Workspace, volumes: Volumes) -> None:
     )
     spec = {**pod_spec(runs), "volumes": [{"name": CLAIM, "persistentVolumeClaim": {"claimName": CLAIM}}]}
     workspace.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "writer"}, "spec": spec})
-    pod = wait_for(
-        "the models are written",
-        lambda: workspace.get(POD, "writer"),
-        lambda found: text(found, "status", "phase") in ("Succeeded", "Failed"),
-        show=lambda found: text(found, "status", "phase"),
-    )
-    assert text(pod, "status", "phase") == "Succeeded", workspace.logs("writer")
+    wait_until_succeeded(workspace, "writer")
 
 
 def service(version: str) -> Object:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from conformance.support.images import PAUSE, python_image
+from conformance.support.kinds import POD
 from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace
 from modelyard.objects import Object, dig, mappings, text
@@ -104,6 +105,17 @@ def _cpu(container: Object) -> Decimal:
 def states(pods: Iterable[Object]) -> str:
     """Return each pod's name and phase."""
     return ", ".join(f"{text(pod, 'metadata', 'name')} {text(pod, 'status', 'phase')}" for pod in pods) or "no pod"
+
+
+def wait_until_succeeded(workspace: Workspace, name: str) -> None:
+    """Wait until a pod has ended, and well; else what it has written is the failure."""
+    pod = wait_for(
+        f"pod {name} has ended",
+        lambda: workspace.get(POD, name),
+        lambda found: text(found, "status", "phase") in ("Succeeded", "Failed"),
+        show=lambda found: text(found, "status", "phase"),
+    )
+    assert text(pod, "status", "phase") == "Succeeded", workspace.logs(name)
 
 
 def wait_until_gone(workspace: Workspace, job: str) -> None:
