@@ -23,8 +23,8 @@ SCALED_OBJECT = GroupKind("keda.sh", "ScaledObject")
 DEPLOYMENT = GroupKind("apps", "Deployment")
 PROMETHEUS = "http://prometheus.modelyard-monitoring.svc:9090"
 PREDICTOR = "v1-predictor"
-PER_SERVER = 5  # requests a second
-LOW, HIGH, MOST = 1, 25, 3
+PER_SERVER = 10  # requests a second
+LOW, HIGH, MOST = 8, 30, 3
 PATIENCE_SECONDS = 420  # scrapes, a rate over a minute, the HPA's period and a new server
 
 
@@ -39,8 +39,7 @@ def workspace(session: Session, removal: Removal) -> Iterator[Workspace]:
 def test_a_model_is_scaled_by_its_requests_and_none_is_lost(workspace: Workspace, volumes: Volumes) -> None:
     """KServe makes the ScaledObject, as its own autoscaler class `keda` does.
 
-    Fails yet: seen to go from one server to three and back, with one of 1,090 requests lost (502 of the Gateway, as a
-    server went). To be seen to fail with Deployment keda-operator scaled to 0 (nothing is scaled), and with the
+    Seen to fail with Deployment keda-operator scaled to 0 (the ScaledObject never becomes Ready), and with the
     runtime's preStop removed (requests reach servers that have gone).
     """
     adders.write(workspace, volumes)
