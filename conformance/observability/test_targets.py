@@ -36,9 +36,9 @@ except ssl.SSLError as error:
 def test_every_component_answers(session: Session, prometheus: Prometheus) -> None:
     """Each installed component with metrics has a target, and all of its targets are up.
 
-    Seen to fail with the port of training-operator without its name (no target); not tried yet: with
-    ClusterRoleBinding modelyard-prometheus removed (nothing is found), and with the client's certificate left out of
-    node-exporter's job (its targets are down).
+    Seen to fail with the port of training-operator without its name (no target), with ClusterRoleBinding
+    modelyard-prometheus removed and Prometheus restarted (it finds nothing but itself), and with the client's
+    certificate left out of node-exporter's job ("certificate required").
     """
     wanted = installed(session) | ALWAYS
     targets = wait_for(
@@ -55,7 +55,7 @@ def test_every_component_answers(session: Session, prometheus: Prometheus) -> No
 def test_all_rules_are_taken_and_evaluated(prometheus: Prometheus) -> None:
     """Prometheus has every rule that the component ships, and none fails on the series that are there.
 
-    To be seen to fail (not tried yet) with a rule that joins series which are not one to one.
+    Seen to fail with a rule that joins series which are not one to one (`up * on () up > 5`).
     """
     rules = wait_for(
         "all rules were evaluated",
@@ -70,7 +70,7 @@ def test_all_rules_are_taken_and_evaluated(prometheus: Prometheus) -> None:
 def test_the_exporters_refuse_a_stranger(session: Session, workspace: Workspace) -> None:
     """What knows the names of all pods answers only to a client with a certificate of the platform's authority.
 
-    To be seen to fail (not tried yet) with client_auth_type NoClientCert in kube-state-metrics' web.yaml (it answers).
+    Seen to fail with client_auth_type VerifyClientCertIfGiven in kube-state-metrics' web.yaml (it answers).
     """
     if session.get(ObjectRef("", NAMESPACE.kind, "", "kube-state-metrics")) is None:
         pytest.skip("component kube-state-metrics is not installed")
