@@ -46,12 +46,19 @@ def _costs(components: Sequence[Component]) -> tuple[str, ...]:
     measured = [(each.name, each.cost) for each in components if each.cost is not None]
     rows = [(name, f"{cost.cpu} m", f"{cost.memory} MiB") for name, cost in measured]
     cpu, memory = sum(cost.cpu for _, cost in measured), sum(cost.memory for _, cost in measured)
+    missing = [each.name for each in components if each.cost is None and _runs(each)]
     return (
         "## Cost at rest",
         "What all pods of a component use on `local` while nothing is queued, trained or served: measured there, not "
-        "what they request. One that is not here has no pods, or has not been measured.",
+        "what they request. One that is not here has no pods there, or is named below.",
         table(("component", "CPU", "memory"), [*rows, ("**all**", f"{cpu} m", f"{memory} MiB")] if rows else []),
+        f"Not measured yet: {', '.join(missing) or 'none'}.",
     )
+
+
+def _runs(component: Component) -> bool:
+    """Return whether pods of it run before any job does: it has an image that is built for its controller."""
+    return any(each.when == "controller" and each.build is not None for each in component.images)
 
 
 def _proofs(catalog: Catalog, components: Sequence[Component]) -> tuple[str, ...]:
