@@ -59,8 +59,8 @@ def test_every_alert_fires(scene: Scene, faults: Faults, node: Workspace, promet
 
     Simulated: GPUs, a lost node, a full one. NICs are real interfaces of a node, but made for this.
 
-    What they say is in words, with all names filled in. To be seen to fail (not tried yet) with a rule's expression
-    that never holds, with kube-state-metrics scaled to 0, and with a label misspelt in a template.
+    What they say is in words, with all names filled in. Seen to fail with a summary that begins with a mount point,
+    without quotes (`/ of node`).
     """
     short = judge.start(scene.workspace)
     has = installed(scene.workspace.session)
