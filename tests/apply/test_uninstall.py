@@ -164,6 +164,24 @@ def test_what_a_controller_made_goes_while_the_controller_is_there(session: Sess
     assert session.get(ref_of(definition(group))) is None
 
 
+def test_books_of_a_user_s_job_go_though_nobody_takes_their_finalizer_off(
+    session: Session, own: str, events: Events
+) -> None:
+    """Kueue's Workload of a job that stays: with Kueue gone, its definition would wait for it for ever."""
+    group = "kueue.x-k8s.io"
+    install(session, [rendered(own, namespace(own), definition(group, "Workload"))])
+    job = session.create(config_map("default", f"{own}-job"))
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": f"{own}-job", "uid": uid(job)}
+    workload = {**thing(group, "default", f"{own}-job"), "kind": "Workload"}
+    workload["metadata"] |= {"ownerReferences": [owner], "finalizers": [f"{group}/resource-in-use"]}
+    session.create(workload)
+    uninstall(session, plan_removal(session, [own]), delete_data=True, timeout=60, emit=events)
+    assert session.get(ref_of(definition(group, "Workload"))) is None
+    assert any(f"Workload default/{own}-job" in note.text for note in events.of(Note))
+    assert session.get(ref_of(job)) is not None
+    session.delete(ref_of(job))
+
+
 def test_what_another_component_requires_does_not_go_alone(session: Session, own: str) -> None:
     items = [rendered(f"{own}-a", namespace(own)), rendered(f"{own}-b", config_map(own, "b"), requires=(f"{own}-a",))]
     install(session, items)

@@ -13,6 +13,7 @@ from modelyard.apply.chosen import forget_choice
 from modelyard.apply.drain import drain
 from modelyard.apply.held import held_by, objects_of
 from modelyard.apply.in_order import in_order
+from modelyard.apply.leftovers import release
 from modelyard.apply.queues import refuse_running, stop_jobs
 from modelyard.apply.run import Run
 from modelyard.cluster import Session
@@ -177,7 +178,9 @@ def _one(run: Run, name: str, removal: Removal, *, delete_data: bool) -> None:
         _resources(run, key, objects, definitions)
         for step, refs in steps(objects, own):
             going = {ref: objects[ref] for ref in refs}
-            if step is Step.DEFINITIONS and not delete_data:
+            if step is Step.DEFINITIONS and delete_data:
+                release(run, name, definitions.values())
+            elif step is Step.DEFINITIONS:
                 _refuse_data(_held(run.session, removal, going), f"they are kept; the rest of {name} is gone")
             if step is Step.NAMESPACES and not delete_data:
                 going = _without_users(run, name, going, removal)

@@ -137,14 +137,15 @@ class Session:
                 return _object(str(ref), answer)
             self.transport.cancelled.wait(SERVING_PAUSE_SECONDS)
 
-    def patch(self, ref: ObjectRef, change: Object) -> Object:
+    def patch(self, ref: ObjectRef, change: Object, *, version: str = "") -> Object:
         """Change some fields of an object by a merge patch; return it as it is now.
 
         Args:
             ref: the object; it must be there.
             change: the fields; a None removes one.
+            version: the API version to ask for; "": the preferred one.
         """
-        path = self._resource(ref).path(ref.namespace, ref.name)
+        path = self._resource(ref).path(ref.namespace, ref.name, version=version)
         query = {"fieldManager": FIELD_MANAGER}
         return _object(str(ref), self.transport.send("PATCH", path, query=query, body=change, content_type=MERGE_PATCH))
 
