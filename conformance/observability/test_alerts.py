@@ -59,8 +59,9 @@ def test_every_alert_fires(scene: Scene, faults: Faults, node: Workspace, promet
 
     Simulated: GPUs, a lost node, a full one. NICs are real interfaces of a node, but made for this.
 
-    What they say is in words, with all names filled in. Seen to fail with a summary that begins with a mount point,
-    without quotes (`/ of node`).
+    What they say is in words, with all names filled in. Seen to fail, naming the alert, with expressions that never
+    hold (TrainingJobFailed on the platform, PodCannotStart in the judge), and with a summary that begins with a mount
+    point, without quotes (`/ of node`).
     """
     short = judge.start(scene.workspace)
     has = installed(scene.workspace.session)
