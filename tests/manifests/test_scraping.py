@@ -15,10 +15,15 @@ MONITORS = data_root() / "overlays/openshift"
 # Jobs that are of no component: the kubelets', and those of what teams run.
 GENERAL = {"kubelet", "cadvisor", "models", "ray", "dcgm", "annotated"}
 NO_METRICS = {
+    "cluster-autoscaler": "its pods say so by annotation: job annotated",
+    "coscheduling": "its scheduler makes its own certificate at each start: nobody could tell to whom a token goes",
     "dra-example-driver": "its plugin has none",
     "gateway-api": "kinds, no pods",
     "gpu-nodes": "no pods of its own",
     "gpu-operator": "its DCGM exporter is job dcgm",
+    "karpenter-aws": "its pods say so by annotation: job annotated",
+    "mpi-runtime": "no pods of its own",
+    "multi-nic-cni": "its operator makes its own certificate, as coscheduling",
     "node-problem-detector": "on the node's loopback alone; its conditions are in kube-state-metrics",
     "tenancy": "no pods",
     "topology": "no pods",
@@ -26,9 +31,11 @@ NO_METRICS = {
 }
 # On OpenShift somebody else scrapes them, or they are not there (leavesOut in its target.yaml).
 NOT_OURS_ON_OPENSHIFT = {
+    "coscheduling": "as elsewhere",
     "gpu-nodes": "no pods of its own",
     "gpu-operator": "its operator brings its own monitors",
     "keda": "in a namespace of OpenShift, by OLM",
+    "mpi-runtime": "no pods of its own",
     "node-feature-discovery": "in a namespace of OpenShift, by OLM",
     "prometheus": "openshift-monitoring's own",
     "tenancy": "no pods",
