@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
@@ -30,6 +31,8 @@ from modelyard.errors import ClusterUnreachableError
 from modelyard.local.runtime import ClusterInfo
 from modelyard.objects import ObjectRef
 from modelyard.plan import kinds
+
+PATIENCE_SECONDS = 300.0  # for an installer to come to its first objects; other tests run beside it
 
 
 class Relay:
@@ -204,18 +207,23 @@ def start(root: Path, kubeconfig: Path) -> subprocess.Popen[str]:
     )
 
 
-def wait_until_it_waits(session: Session, own: str) -> None:
+def wait_until_it_waits(process: subprocess.Popen[str], session: Session, own: str) -> None:
     """Watch until the installer has got as far as the Deployment."""
-    wait_until_there(session, ObjectRef("apps", "Deployment", own, "slow"))
+    wait_until_there(process, session, ObjectRef("apps", "Deployment", own, "slow"))
 
 
-def wait_until_there(session: Session, ref: ObjectRef) -> None:
+def wait_until_there(process: subprocess.Popen[str], session: Session, ref: ObjectRef) -> None:
+    """Watch until the installer has made an object; with what it said where it does not come to that."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
     with Watcher(session, namespace=ref.namespace) as watcher:
-        there = watcher.watch(ref.group_kind)
-        while ref not in {each.ref for each in there}:
-            seen = watcher.next(180)
-            assert seen is not None, f"the installer never came to {ref}"
-            there = [seen]
+        there = {each.ref for each in watcher.watch(ref.group_kind)}
+        while ref not in there:
+            seen = watcher.next(1)
+            there = {seen.ref} if seen is not None else there
+            if process.poll() is not None or time.monotonic() > deadline:
+                ended = process.returncode
+                process.kill()
+                pytest.fail(f"the installer never came to {ref}; exit code {ended}: {process.communicate()[1]}")
 
 
 MOMENTS: dict[str, Callable[[str], ObjectRef]] = {
@@ -231,7 +239,7 @@ def test_after_kill_9_in_the_middle_the_next_install_converges(
     session: Session, cluster: ClusterInfo, catalogue: Path, own: str, shell: str, moment: str
 ) -> None:
     process = start(catalogue, cluster.kubeconfig)
-    wait_until_there(session, MOMENTS[moment](own))
+    wait_until_there(process, session, MOMENTS[moment](own))
     process.kill()
     process.wait()
     half = read(session, own)
@@ -252,7 +260,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(
     session: Session, cluster: ClusterInfo, catalogue: Path, own: str
 ) -> None:
     process = start(catalogue, cluster.kubeconfig)
-    wait_until_it_waits(session, own)
+    wait_until_it_waits(process, session, own)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=180)
     assert process.returncode == 130
@@ -276,7 +284,7 @@ def test_the_second_ctrl_c_stops_at_once(
     """The first must wait for a request that is under way; the second does not."""
     process = start(catalogue, relayed)
     try:
-        wait_until_it_waits(session, own)
+        wait_until_it_waits(process, session, own)
         read_until(process.stderr, "ImagePull")  # by now it looks at pods and logs every other second
         relay.hold()
         assert relay.holds.wait(60), "the installer asks for nothing"
