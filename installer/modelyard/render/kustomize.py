@@ -17,6 +17,9 @@ _NO_HTTP = {
     for name in (upper, upper.lower())
 }
 
+# Go's collector took a third of kustomize's time: a build is short, and its garbage goes with the process.
+_COLLECTOR = {"GOGC": "400"}
+
 
 def build(folder: Path, *, kustomize: Path, stage: Path, shown: str) -> bytes:
     """Return what `kustomize build` makes of `folder`.
@@ -31,7 +34,7 @@ def build(folder: Path, *, kustomize: Path, stage: Path, shown: str) -> bytes:
         RenderError: kustomize cannot run, or refuses.
     """
     # Everything is local by now; a reference that slipped through must not reach the network.
-    environment = os.environ | {"GIT_ALLOW_PROTOCOL": "none"} | _NO_HTTP
+    environment = _COLLECTOR | os.environ | {"GIT_ALLOW_PROTOCOL": "none"} | _NO_HTTP
     try:
         done = subprocess.run(
             [str(kustomize), "build", "."],  # not by path: one with `@` would pass for a git URL
