@@ -17,8 +17,8 @@ _NO_HTTP = {
     for name in (upper, upper.lower())
 }
 
-# Go's collector took a quarter of a cold render's time: a build is short, and its garbage goes with the process. With 400
-# it were a third, and a render of all components took 0.6 GB.
+# Go's collector took a quarter of a cold render's time: a build is short, and its garbage goes with the process.
+# With 400 it were a third, and a render of all components took 0.6 GB.
 _COLLECTOR = {"GOGC": "200"}
 
 
