@@ -6,26 +6,22 @@ from collections.abc import Collection
 
 from modelyard.cluster import Session
 from modelyard.errors import RefusalError
-from modelyard.objects import GroupKind, Object, ref_of
+from modelyard.objects import GroupKind, ObjectRef, ref_of
 from modelyard.plan import addresses
 
 POD = GroupKind("", "Pod")
 _NAMED = 3  # pods in the error
 
 
-def pods_with_addresses(session: Session, pools: Collection[Object] | None = None) -> list[str]:
-    """Return the pods that have an address of `pools`, as "namespace/name".
-
-    Args:
-        session: the cluster.
-        pools: IPPools with their spec; None: all.
-    """
-    if pools is None:
-        listing = session.list(addresses.POOL)
-        pools = listing.items if listing else ()
+def pools_in_use(session: Session) -> dict[ObjectRef, list[str]]:
+    """Return the pods that have an address, as "namespace/name", by its IPPool; without pools that nobody uses."""
+    listing = session.list(addresses.POOL)
+    pools = listing.items if listing else ()
     listed = session.list(POD, metadata_only=True) if pools else None
     refs = [ref_of(pod) for pod in listed.items] if listed else []
-    return addresses.holders(pools, {f"{ref.namespace}/{ref.name}" for ref in refs})
+    pods = {f"{ref.namespace}/{ref.name}" for ref in refs}
+    found = {ref_of(pool): addresses.holders([pool], pods) for pool in pools}
+    return {ref: holders for ref, holders in found.items() if holders}
 
 
 def refuse_stranded(session: Session, going: Collection[GroupKind]) -> None:
@@ -38,7 +34,8 @@ def refuse_stranded(session: Session, going: Collection[GroupKind]) -> None:
     Raises:
         RefusalError: such pods are there. Also where users' data may go: the pods would stay.
     """
-    stranded = pods_with_addresses(session) if addresses.strands_pods(going) else []
+    held = pools_in_use(session) if addresses.strands_pods(going) else {}
+    stranded = sorted({pod for pods in held.values() for pod in pods})
     if stranded:
         more = f" and {len(stranded) - _NAMED} more" if len(stranded) > _NAMED else ""
         raise RefusalError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from modelyard.apply.addresses import pods_with_addresses
+from modelyard.apply.addresses import pools_in_use
 from modelyard.cluster import Session
 from modelyard.cluster.discovery import resource_of_crd
 from modelyard.objects import GroupKind, Object, ObjectRef, ref_of
@@ -31,25 +31,22 @@ def held_by(
     kind = ref_of(obj).group_kind
     items: tuple[Object, ...] = ()
     if kind == kinds.CRD:
-        items = _addresses_in_use(session) if kind_of_crd(obj) == POOL else objects_of(session, obj)
+        items = objects_of(session, obj)
+        if kind_of_crd(obj) == POOL:  # a pool itself is nobody's data
+            used = pools_in_use(session)
+            items = tuple(item for item in items if ref_of(item) in used)
     elif kind == kinds.NAMESPACE:
         items = tuple(_inside(session, ref_of(obj).name))
     seen = {ref_of(item) for item in items}
     return sorted(ref_of(item) for item in items if is_users(item, mine, seen=seen, own=own))
 
 
-def objects_of(session: Session, crd: Object) -> tuple[Object, ...]:
-    """Return the metadata of all objects of the kind that a live CustomResourceDefinition defines."""
+def objects_of(session: Session, crd: Object, *, metadata_only: bool = True) -> tuple[Object, ...]:
+    """Return all objects of the kind that a live CustomResourceDefinition defines."""
     # As they are stored: any other version may take a conversion webhook, which is gone by the end of a removal.
     version = resource_of_crd(crd).version
-    listing = session.list(kind_of_crd(crd), metadata_only=True, version=version)
+    listing = session.list(kind_of_crd(crd), metadata_only=metadata_only, version=version)
     return listing.items if listing else ()
-
-
-def _addresses_in_use(session: Session) -> tuple[Object, ...]:
-    """Return the address pools of which a pod has an address; a pool itself is nobody's data."""
-    listing = session.list(POOL)
-    return tuple(pool for pool in listing.items if pods_with_addresses(session, [pool])) if listing else ()
 
 
 def _inside(session: Session, namespace: str) -> Iterator[Object]:

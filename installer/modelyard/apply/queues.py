@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
+from modelyard.apply.held import objects_of
 from modelyard.apply.run import Run
 from modelyard.cluster import Session, Watcher
-from modelyard.cluster.discovery import resource_of_crd
 from modelyard.errors import NotReadyError, RefusalError
 from modelyard.events import Note
 from modelyard.objects import Object, ObjectRef
@@ -25,9 +25,7 @@ def running_through(session: Session, refs: Iterable[ObjectRef]) -> dict[ObjectR
 
 def _workloads(session: Session) -> Sequence[Object]:
     crd = session.get(ObjectRef(kinds.CRD.group, kinds.CRD.kind, "", "workloads.kueue.x-k8s.io"))
-    # As they are stored: any other version may take Kueue's conversion webhook, which may not answer any more.
-    listing = session.list(queues.WORKLOAD, version=resource_of_crd(crd).version) if crd else None
-    return listing.items if listing else ()
+    return objects_of(session, crd, metadata_only=False) if crd else ()
 
 
 def refuse_running(session: Session, refs: Iterable[ObjectRef], so_far: str) -> None:

@@ -175,9 +175,9 @@ def _one(run: Run, name: str, removal: Removal, *, delete_data: bool) -> None:
         else:  # since it was planned, somebody may have made some
             _refuse_data(_held(run.session, removal, definitions), f"{name} is as it was")
             refuse_running(run.session, objects, f"{name} is as it was")
-        _resources(run, key, objects, definitions)
-        for step, refs in steps(objects, own):
-            going = {ref: objects[ref] for ref in refs}
+        rest = _resources(run, key, objects, definitions)
+        for step, refs in steps(rest, own):
+            going = {ref: rest[ref] for ref in refs}
             if step is Step.DEFINITIONS and delete_data:
                 release(run, name, definitions.values())
             elif step is Step.DEFINITIONS:
@@ -194,12 +194,17 @@ def _one(run: Run, name: str, removal: Removal, *, delete_data: bool) -> None:
 
 def _resources(
     run: Run, key: str, objects: Mapping[ObjectRef, Object], definitions: Mapping[ObjectRef, Object]
-) -> None:
-    """Remove a component's custom resources, and what its controller made of them while it can clean up after that."""
+) -> dict[ObjectRef, Object]:
+    """Remove a component's custom resources, and what its controller made of them while it can clean up after that.
+
+    Return the objects that are left of it.
+    """
     own = [kind_of_crd(obj) for obj in definitions.values()]
-    drain(run, key, {ref: obj for ref, obj in objects.items() if step_of(ref.group_kind, own) is Step.RESOURCES})
+    resources = {ref: obj for ref, obj in objects.items() if step_of(ref.group_kind, own) is Step.RESOURCES}
+    drain(run, key, resources)
     made = [item for _, crd in sorted(definitions.items()) for item in objects_of(run.session, crd)]
     drain(run, key, {ref_of(item): item for item in made if is_by_product(item, objects, own)})
+    return {ref: obj for ref, obj in objects.items() if ref not in resources}
 
 
 def _users_resources(session: Session, own: Sequence[GroupKind], mine: set[ObjectRef]) -> dict[ObjectRef, Object]:
