@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from conformance.support.conditions import is_true, summary
+from conformance.support.ended import ended_well
 from conformance.support.examples import create_example
 from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace
@@ -15,7 +15,6 @@ TRAIN_JOB = GroupKind("trainer.kubeflow.org", "TrainJob")
 NAME = "training"  # of the example's TrainJob and of its claim
 PODS = f"jobset.sigs.k8s.io/jobset-name={NAME}"
 PACE = "pace"  # the ConfigMap that says how long a step takes at least
-SECONDS = 300.0
 
 Event = Mapping[str, object]
 
@@ -53,15 +52,7 @@ def restart(workspace: Workspace, labels: dict[str, str], **settings: str) -> No
 
 def finished(workspace: Workspace) -> Object:
     """Wait until the TrainJob has ended, see that it ended well, and return it."""
-    job = wait_for(
-        "the TrainJob ends",
-        lambda: workspace.get(TRAIN_JOB, NAME),
-        lambda found: is_true(found, "Complete") or is_true(found, "Failed"),
-        seconds=SECONDS,
-        show=summary,
-    )
-    assert is_true(job, "Complete"), summary(job)
-    return job
+    return ended_well(workspace, TRAIN_JOB, NAME, "Complete")
 
 
 def pod_of_rank(workspace: Workspace, rank: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance.support import training
+from conformance.support.ended import SECONDS
 from conformance.support.kinds import POD
 from conformance.support.queues import Queues
 from conformance.support.training import Event, named
@@ -27,9 +28,7 @@ def test_two_pods_train_one_model_and_a_lost_pod_resumes_from_the_checkpoint(
     training.pace(workspace, FIRST_PACE)
     training.start(workspace, queue.labels, STEPS=str(STEPS), CHECKPOINT_EVERY=str(EVERY))
     wait_until(workspace, training.NAME, "Admitted")
-    before = wait_for(
-        "a checkpoint", lambda: training.events(workspace, 0), _after_a_checkpoint, seconds=training.SECONDS
-    )
+    before = wait_for("a checkpoint", lambda: training.events(workspace, 0), _after_a_checkpoint, seconds=SECONDS)
     _sees_two(before, training.events(workspace, 1))
     lost = training.pod_of_rank(workspace, 1)
     training.pace(workspace, SECOND_PACE)

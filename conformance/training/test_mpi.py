@@ -7,11 +7,10 @@ from decimal import Decimal
 
 import pytest
 
-from conformance.support.conditions import is_true, summary
+from conformance.support.ended import ended_well
 from conformance.support.kinds import WORKLOAD
 from conformance.support.queues import Queues
 from conformance.support.training import TRAIN_JOB
-from conformance.support.waiting import wait_for
 from conformance.support.workloads import Share, admitted, wait_until
 from conformance.support.workspace import Workspace
 from modelyard.objects import Object, text
@@ -19,7 +18,6 @@ from modelyard.objects import Object, text
 pytestmark = pytest.mark.needs("mpi-runtime")
 
 NAME = "ranks"
-SECONDS = 300.0
 LENGTH = 100_000
 # Rank r adds r+1 to each of its numbers' indexes: a sum of one rank alone, or of one rank twice, is another.
 PROGRAM = f"""
@@ -43,14 +41,7 @@ def test_mpirun_starts_a_rank_in_each_pod_and_their_arrays_are_added(workspace: 
     workspace.create(_train_job(queue.labels))
     wait_until(workspace, NAME, "Admitted")
     assert admitted(workspace.list(WORKLOAD)) == Share(2, Decimal("0.4"))
-    ended = wait_for(
-        "the TrainJob ends",
-        lambda: workspace.get(TRAIN_JOB, NAME),
-        lambda found: is_true(found, "Complete") or is_true(found, "Failed"),
-        seconds=SECONDS,
-        show=summary,
-    )
-    assert is_true(ended, "Complete"), summary(ended)
+    ended_well(workspace, TRAIN_JOB, NAME, "Complete")
     said = _said(workspace)
     assert [(each["rank"], each["size"]) for each in said] == [(0, 2), (1, 2)]
     assert {str(each["host"]) for each in said} == {f"{NAME}-launcher-0-0", f"{NAME}-node-0-0"}

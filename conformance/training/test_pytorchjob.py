@@ -7,12 +7,11 @@ from decimal import Decimal
 
 import pytest
 
-from conformance.support.conditions import is_true, summary
+from conformance.support.ended import ended_well
 from conformance.support.images import image
 from conformance.support.kinds import WORKLOAD
 from conformance.support.pods import container, pod_spec
 from conformance.support.queues import Queues
-from conformance.support.waiting import wait_for
 from conformance.support.workloads import Share, admitted, wait_until
 from conformance.support.workspace import Workspace
 from modelyard.objects import GroupKind, Object, text
@@ -21,7 +20,6 @@ pytestmark = pytest.mark.needs("training-operator")
 
 JOB = GroupKind("kubeflow.org", "PyTorchJob")
 NAME = "first"
-SECONDS = 300.0
 # What each rank adds is its number and one, so that the sum tells whose numbers came together.
 PROGRAM = """
 import json, torch, torch.distributed as dist
@@ -43,14 +41,7 @@ def test_a_pytorchjob_is_admitted_whole_and_its_ranks_meet(workspace: Workspace,
     workspace.create(_pytorch_job(queue.labels))
     wait_until(workspace, NAME, "Admitted")
     assert admitted(workspace.list(WORKLOAD)) == Share(2, Decimal("0.4"))
-    ended = wait_for(
-        "the PyTorchJob ends",
-        lambda: workspace.get(JOB, NAME),
-        lambda found: is_true(found, "Succeeded") or is_true(found, "Failed"),
-        seconds=SECONDS,
-        show=summary,
-    )
-    assert is_true(ended, "Succeeded"), summary(ended)
+    ended_well(workspace, JOB, NAME, "Succeeded")
     said = [_said(workspace, pod) for pod in workspace.pods()]
     assert sorted(said, key=str) == [{"rank": rank, "world_size": 2, "sum": 3.0} for rank in (0, 1)]
 
