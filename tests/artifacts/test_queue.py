@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from modelyard.errors import BuildError
-from modelyard.events import Event, StepDone, StepFailed, StepStarted
+from modelyard.events import Event, StepDone, StepFailed, StepProgress, StepStarted
 from modelyard.local.artifacts.binaries import GoBinary
 from modelyard.local.artifacts.images import GoImage
 from modelyard.local.artifacts.oci import manifest_digest
@@ -23,7 +23,9 @@ FAKE_GO = """#!/bin/sh
 # stands in for the compiler alone: the queue, the store and the images around it are the real ones
 [ "$1" = list ] && exec dirname "$0"
 while [ "$1" != -o ]; do shift; done
+case "$3" in *brief*) sleep 0.5 ;; esac
 case "$3" in *slow*) touch "$(dirname "$0")/slow-began"; exec sleep 30 ;; esac
+case "$3" in *told*) echo "go: downloading example.com/lib v1.0.0" >&2; echo "example.com/lib/part" >&2 ;; esac
 case "$3" in *broken*) echo "broken.go:1:1: syntax error" >&2; exit 1 ;; esac
 echo "$3" >> "$(dirname "$0")/order"
 echo "$3" > "$2"
@@ -110,6 +112,42 @@ def test_what_is_built_already_is_no_step(queue: BuildQueue, tmp_path: Path) -> 
     again: list[Event] = []
     BuildQueue(queue.toolchain, tmp_path / "cache", again.append).binary(binary("a")).result(10)
     assert not [event for event in again if isinstance(event, StepStarted)]
+
+
+def test_two_queues_that_need_the_same_binary_compile_it_once_and_say_so_once(
+    queue: BuildQueue, events: list[Event], tmp_path: Path
+) -> None:
+    """The install's queue and the renderer's tools do not know of each other; the store makes one wait."""
+    other: list[Event] = []
+    second = BuildQueue(queue.toolchain, tmp_path / "cache", other.append)
+    for future in [queue.binary(binary("brief")), second.binary(binary("brief"))]:
+        future.result(10)
+    assert (tmp_path / "order").read_text().split() == ["example.com/brief"]
+    assert len([event for event in [*events, *other] if isinstance(event, StepStarted)]) == 1
+
+
+def test_a_compile_says_how_far_it_is_and_which_of_how_many(queue: BuildQueue, events: list[Event]) -> None:
+    with queue.gathering():
+        futures = [queue.binary(binary(name)) for name in ("a", "told")]
+        assert [each.name for each in queue.missing] == ["a", "told"]
+        assert not events, "nothing begins before all is known"
+    for future in futures:
+        future.result(10)
+    titles = [event.title for event in events if isinstance(event, StepStarted)]
+    assert titles == ["compile a (1 of 2)", "compile told (2 of 2)"]
+    assert [event.detail for event in events if isinstance(event, StepProgress)] == [
+        "downloading Go modules: 1, example.com/lib",
+        "compiled 1 Go packages, example.com/lib/part",
+    ]
+
+
+def test_what_is_built_already_is_not_missing(queue: BuildQueue, tmp_path: Path) -> None:
+    queue.binary(binary("a")).result(10)
+    again = BuildQueue(queue.toolchain, tmp_path / "cache", lambda _: None)
+    for name in "ab":
+        again.binary(binary(name)).result(10)
+    assert [each.name for each in again.asked] == ["a", "b"]
+    assert [each.name for each in again.missing] == ["b"]
 
 
 def wait_for_file(path: Path) -> None:

@@ -90,10 +90,11 @@ def install(catalog: Catalog, request: Request, *, render: Render, emit: Emit, c
     fit_host(request.spec.name, request.cache)
     queue = BuildQueue(find_go(request.cache), request.cache, emit)
     try:
-        cluster_set = request_set(queue)
-        queue.binary(KUSTOMIZE)
-        queue.binary(HELM)
-        supplies = supply.request(queue, catalog, request.components)
+        with queue.gathering():
+            cluster_set = request_set(queue)
+            queue.binary(KUSTOMIZE)
+            queue.binary(HELM)
+            supplies = supply.request(queue, catalog, request.components)
         cluster = up(request.spec, *cluster_set(), emit)
         _offer_kubectl(queue)
         return _on_cluster(catalog, request, cluster, supplies, render, emit, cancelled)

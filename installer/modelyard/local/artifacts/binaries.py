@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from modelyard.errors import BuildError
-from modelyard.local.artifacts.processes import Children
+from modelyard.local.artifacts.compile_progress import CompileProgress, is_progress
+from modelyard.local.artifacts.processes import Children, Tell
 from modelyard.local.artifacts.store import Store, digest
 from modelyard.local.artifacts.toolchain import GoToolchain
 
 _LOCAL_REPLACE = re.compile(r"^replace (\S+) => (\./\S+)$", re.MULTILINE)
+Watch = Callable[[], AbstractContextManager[Tell]]
 MODULES = Path(__file__).resolve().parent.parent / "modules"
 KUBERNETES = "v1.35.4"  # as in modules/shared/go.mod; a test holds the two together
 _MAJOR, _MINOR = KUBERNETES.removeprefix("v").split(".")[:2]
@@ -27,6 +30,11 @@ KUBERNETES_VERSION_FLAGS: Mapping[str, str] = {
     "k8s.io/client-go/pkg/version.gitMajor": _MAJOR,
     "k8s.io/client-go/pkg/version.gitMinor": _MINOR,
 }
+
+
+def unwatched() -> AbstractContextManager[Tell]:
+    """Watch nothing."""
+    return nullcontext(lambda line: None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +114,13 @@ def module_fingerprint(module: str, package: str) -> str:
     return digest(*(part for path in files for part in (str(path.relative_to(folder)), path.read_bytes())))
 
 
-def build_binary(binary: GoBinary, toolchain: GoToolchain, store: Store, children: Children | None = None) -> Path:
+def build_binary(
+    binary: GoBinary,
+    toolchain: GoToolchain,
+    store: Store,
+    children: Children | None = None,
+    watch: Watch = unwatched,
+) -> Path:
     """Return the path of `binary`, compiled if the store has none.
 
     Args:
@@ -114,20 +128,18 @@ def build_binary(binary: GoBinary, toolchain: GoToolchain, store: Store, childre
         toolchain: the Go to compile with.
         store: where it is kept.
         children: whose child the compiler is, so that its owner can end it.
+        watch: entered around the compile; what it gives is told how far the compiler is. Not entered where the store
+            has the binary, or another process has just made it.
 
     Raises:
         BuildError: the compiler or the module proxy refused; the message carries go's last lines.
     """
-    return store.get(
-        "binary",
-        binary.key(toolchain.version),
-        lambda target: _compile(binary, toolchain, target, children or Children()),
-    )
 
+    def build(target: Path) -> None:
+        with watch() as tell:
+            _compile(binary, toolchain, target, children or Children(), tell)
 
-def is_built(binary: GoBinary, toolchain: GoToolchain, store: Store) -> bool:
-    """Tell whether `build_binary` would return at once."""
-    return store.has("binary", binary.key(toolchain.version))
+    return store.get("binary", binary.key(toolchain.version), build)
 
 
 def module_folder(binary: GoBinary, toolchain: GoToolchain) -> Path:
@@ -146,19 +158,21 @@ def module_folder(binary: GoBinary, toolchain: GoToolchain) -> Path:
     return Path(done.stdout.strip())
 
 
-def _compile(binary: GoBinary, toolchain: GoToolchain, target: Path, children: Children) -> None:
+def _compile(binary: GoBinary, toolchain: GoToolchain, target: Path, children: Children, tell: Tell) -> None:
     link = " ".join(["-s", "-w", *(f"-X {name}={value}" for name, value in sorted(binary.ldflags.items()))])
     done = children.run(
-        [toolchain.go, "build", "-mod=readonly", "-trimpath", "-ldflags", link, "-o", target, binary.package],
+        # -v: the name of each package on standard error, once it is compiled.
+        [toolchain.go, "build", "-v", "-mod=readonly", "-trimpath", "-ldflags", link, "-o", target, binary.package],
         cwd=MODULES / binary.module,
         env=toolchain.environment(),
+        tell=CompileProgress(tell),
     )
     if done.returncode != 0:
         raise _explain(binary, done.stderr)
 
 
 def _explain(binary: GoBinary, stderr: str) -> BuildError:
-    lines = [line for line in stderr.strip().splitlines() if not line.startswith("go: downloading")]
+    lines = [line for line in stderr.strip().splitlines() if not is_progress(line)]
     last = " / ".join(line.strip() for line in lines[-3:]) or "go build failed without a word"
     if "checksum mismatch" in stderr or "SECURITY ERROR" in stderr:
         remedy = (

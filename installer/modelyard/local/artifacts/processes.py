@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+
+Tell = Callable[[str], None]
 
 
 class Children:
@@ -17,11 +19,22 @@ class Children:
         self._lock = threading.Lock()
 
     def run(
-        self, command: Sequence[str | Path], *, cwd: Path | str | None = None, env: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str | Path],
+        *,
+        cwd: Path | str | None = None,
+        env: Mapping[str, str] | None = None,
+        tell: Tell | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run `command` to its end and return its exit code and what it printed, as text.
 
         After `stop` it is terminated at once.
+
+        Args:
+            command: the program and its arguments.
+            cwd: where it runs.
+            env: its environment.
+            tell: takes each line of its standard error as it comes, from a thread of its own.
         """
         with subprocess.Popen(
             command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -31,7 +44,7 @@ class Children:
                 if self._stopped:
                     process.terminate()
             try:
-                stdout, stderr = process.communicate()
+                stdout, stderr = process.communicate() if tell is None else _told(process, tell)
             finally:
                 with self._lock:
                     self._running.discard(process)
@@ -43,3 +56,22 @@ class Children:
             self._stopped = True
             for process in self._running:
                 process.terminate()
+
+
+def _told(process: subprocess.Popen[str], tell: Tell) -> tuple[str, str]:
+    """Return both streams whole, the lines of standard error also one by one."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    lines: list[str] = []
+
+    def follow(stream: Iterable[str]) -> None:
+        for line in stream:
+            lines.append(line)
+            tell(line.rstrip())
+
+    follower = threading.Thread(target=follow, args=(process.stderr,), daemon=True)
+    follower.start()
+    stdout = process.stdout.read()
+    follower.join()
+    process.wait()
+    return stdout, "".join(lines)
