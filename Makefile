@@ -8,7 +8,7 @@ CACHE := $(or $(MODELYARD_CACHE_DIR),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/mode
 BIN := .venv/bin
 NAME ?= modelyard
 
-.PHONY: help install test test-fast test-full lint bench bench-cold golden rules costs docs lock clean
+.PHONY: help install test test-fast test-full mutants lint bench bench-cold golden rules costs docs lock clean
 
 help: ## List these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -27,6 +27,9 @@ test-fast: lint ## Lint, types, unit and property tests: no cluster
 
 test-full: .venv/.ready ## `make test`, and what it leaves out because it is long
 	@bash tests/run.sh --full
+
+mutants: .venv/.ready ## Break the platform (profile full) on cluster NAME in many ways; conformance must see each
+	@$(BIN)/python tests/mutants/run.py --name $(NAME)
 
 lint: .venv/.ready ## ruff, mypy --strict, import contracts
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

@@ -12,6 +12,7 @@ from conformance.support.needs import absent, needs_of
 from conformance.support.queues import Queues
 from conformance.support.removal import Removal
 from conformance.support.volumes import Volumes
+from conformance.support.waiting import wait_at_most
 from conformance.support.workspace import Workspace, open_workspace
 from modelyard.apply.members import read_all
 from modelyard.cluster import Session, connect
@@ -21,6 +22,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options that name the cluster."""
     parser.addoption("--kubeconfig", type=Path, help="Kubeconfig file of the cluster.")
     parser.addoption("--context", help="Context of the kubeconfig.")
+    parser.addoption("--patience", type=float, help="Wait for nothing longer than so many seconds.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Shorten all waits where that was asked for."""
+    if (seconds := config.getoption("--patience")) is not None:
+        wait_at_most(seconds)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -26,6 +26,7 @@ _PASSED, _FAILED, _INTERRUPTED, _NOTHING = 0, 1, 2, 5
 @click.option(
     "-j", "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Tests at once; >1: pytest-xdist."
 )
+@click.option("--patience", type=float, help="Wait for nothing longer than so many seconds, whatever a test allows.")
 @click.option("-k", "--select", help="Only tests whose names match, as pytest's -k.")
 @cluster_options
 @name_option
@@ -36,6 +37,7 @@ def conformance(
     junit: Path | None,
     html: Path | None,
     jobs: int,
+    patience: float | None,
     select: str | None,
     kubeconfig: Path | None,
     context: str | None,
@@ -52,6 +54,7 @@ def conformance(
         *_chosen(suite, areas),
         *_cluster(kubeconfig, context, name),
         *(["-k", select] if select else []),
+        *(["--patience", str(patience)] if patience is not None else []),
         *(["--junitxml", str(junit.absolute())] if junit else []),
         *_plugins(html, jobs),
     ]
