@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
-from docs.generators import cli, components, exit_codes, schema, targets
+from docs.generators import before, cli, components, exit_codes, schema, targets
 
 DOCS = Path(__file__).resolve().parent
 
@@ -23,6 +24,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/target.md": lambda: schema.render(schema.TARGET),
     "reference/targets.md": lambda: targets.render(DOCS.parent),
     "reference/upstream-lock.md": lambda: schema.render(schema.LOCK),
+    **{f"{before.FOLDER}/{name}.md": partial(before.render, DOCS.parent, name) for name in before.names(DOCS.parent)},
 }
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from docs.generators.markdown import code, page, table
-from modelyard.catalog.models import Component, Lock, Model, Target
+from modelyard.catalog.fields import Model
+from modelyard.catalog.models import Component, Lock, Target
 
 Schema = Mapping[str, Any]
 

@@ -41,6 +41,8 @@ def _row(catalog: Catalog, target: Target) -> tuple[str, ...]:
 
 def _section(target: Target) -> str:
     parts = [f"## {target.name}", f"{target.summary}: [overlays/{target.name}](../../overlays/{target.name})."]
+    if target.name != "local":
+        parts.append(f"[Before you install](../how-to/before-you-install/{target.name}.md).")
     if target.base is not None:
         parts.append(f"On [{target.base}](#{target.base}).")
     parts.append(_profiles(target))
@@ -57,7 +59,7 @@ def _section(target: Target) -> str:
     parts.append(table(("a site sets", "what it is"), [(code(name), text) for name, text in target.values.items()]))
     classes = [(mode, code(name)) for mode, name in target.storageClasses.items()]
     parts.append(table(("access mode", "storage class to name"), classes))
-    rows = [(each.about, each.summary, each.source, _BASIS[each.basis]) for each in target.differences]
+    rows = [(", ".join(each.subjects), each.summary, each.source, _BASIS[each.basis]) for each in target.differences]
     parts.append(table(("about", "what differs", "source", "basis"), rows))
     return "\n\n".join(part for part in parts if part)
 

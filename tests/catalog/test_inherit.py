@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,43 @@ def test_what_the_base_leaves_out_is_refused_with_its_reason(catalog: Catalog) -
 def test_a_target_may_bring_back_what_its_base_leaves_out(catalog: Catalog) -> None:
     assert catalog.inherited("more").leavesOut == {}
     assert catalog.folder("more", "meter") == catalog.root / "overlays/more/meter"
+
+
+WANTED = {"what": "x", "fix": "y", "check": "look"}
+
+
+def said(about: object, summary: str, **more: object) -> dict[str, object]:
+    return {"about": about, "summary": summary, "source": "s", "basis": "document"} | more
+
+
+def test_what_a_base_asks_of_a_cluster_is_asked_unless_the_target_asks_otherwise() -> None:
+    low = target("low", gpuNodes="bare", prerequisites={"storage": WANTED, "version": WANTED})
+    own = target("site", base="low", prerequisites={"storage": WANTED | {"what": "another"}})
+    found = inherited([own, low])
+    assert {name: each.what for name, each in found.prerequisites.items()} == {"storage": "another", "version": "x"}
+    assert found.gpuNodes == "bare"
+    assert inherited([target("site", gpuNodes="driver"), low]).gpuNodes == "driver"
+
+
+def test_a_difference_goes_on_to_thin_targets_where_it_says_so() -> None:
+    low = target("low", differences=[said("own", "holds everywhere", inherited=True), said("own", "holds below")])
+    found = inherited([target("top", differences=[said("own", "holds on top")]), low])
+    assert [each.summary for each in found.differences] == ["holds everywhere", "holds on top"]
+
+
+def test_what_is_said_of_components_that_a_target_lacks_is_left_out(catalog: Catalog) -> None:
+    meter = {"prerequisites": {"meter": WANTED | {"components": ["meter"]}}, "differences": [said("meter", "x")]}
+    both = said(["meter", "own"], "of both")
+    for name, kept in (("more", (1, ["x", "of both"])), ("thin", (0, ["of both"]))):
+        changed = catalog.targets[name].model_copy(
+            update=dict(target("t", **meter | {"differences": [said("meter", "x"), both]}))
+            | {"name": name, "base": "low", "profiles": catalog.targets[name].profiles}
+        )
+        found = replace(catalog, targets={**catalog.targets, name: changed}).inherited(name)
+        assert (len(found.prerequisites), [each.summary for each in found.differences]) == kept
+
+
+def test_a_thin_target_takes_the_folders_of_its_base(catalog: Catalog) -> None:
+    folder = catalog.root / "overlays/low/own"
+    folder.mkdir()
+    assert catalog.folder("thin", "own") == folder

@@ -6,6 +6,7 @@ from modelyard.apply.chosen import keep_choice, read_choice, unchosen
 from modelyard.apply.component import Outcome
 from modelyard.apply.install import Report, install
 from modelyard.apply.platform import refuse_managed_definitions, refuse_other_platforms
+from modelyard.apply.prerequisites import check_prerequisites, refuse_missing_prerequisites
 from modelyard.apply.preview import Preview, preview
 from modelyard.apply.run import Rendered, StoppedError, rendered
 from modelyard.apply.status import ComponentStatus, status
@@ -19,12 +20,14 @@ __all__ = [
     "Rendered",
     "Report",
     "StoppedError",
+    "check_prerequisites",
     "install",
     "keep_choice",
     "plan_removal",
     "preview",
     "read_choice",
     "refuse_managed_definitions",
+    "refuse_missing_prerequisites",
     "refuse_other_platforms",
     "rendered",
     "status",

@@ -8,7 +8,7 @@ from modelyard.catalog.models import Target
 
 
 def inherited(chain: Sequence[Target]) -> Target:
-    """Return a target, with what its bases say of their clusters and leave out.
+    """Return a target, with what its bases say of their clusters, ask of them, and leave out.
 
     What the target says itself goes before: an API group that it requires is not refused because its base does so.
 
@@ -35,6 +35,9 @@ def _on(target: Target, base: Target) -> Target:
             "requiresApiGroups": _union(required, tuple(g for g in base.requiresApiGroups if g not in refused)),
             "refusesApiGroups": _union(refused, tuple(g for g in base.refusesApiGroups if g not in required)),
             "storageClasses": base.storageClasses | target.storageClasses,
+            "gpuNodes": target.gpuNodes or base.gpuNodes,
+            "prerequisites": base.prerequisites | target.prerequisites,
+            "differences": (*(each for each in base.differences if each.inherited), *target.differences),
         }
     )
 

@@ -12,6 +12,7 @@ from modelyard.catalog.inherit import inherited
 from modelyard.catalog.models import UNRESOLVED, Component, Lock, Target
 from modelyard.catalog.names import nearest, unknown
 from modelyard.catalog.overlay import UserOverlay, read_overlay
+from modelyard.catalog.subjects import check_subjects, what_concerns
 from modelyard.errors import CatalogError
 
 
@@ -83,11 +84,11 @@ class Catalog:
             below = found.base
 
     def inherited(self, target: str) -> Target:
-        """Return `target` with what it inherits from those that it is on; what it has, it does not leave out."""
-        found = inherited(tuple(self.chain(target)))
-        chosen = self.available(target)
-        left_out = {name: reason for name, reason in found.leavesOut.items() if name not in chosen}
-        return found.model_copy(update={"leavesOut": left_out})
+        """Return `target` with what it inherits from those that it is on; what it has, it does not leave out.
+
+        What is said of components that it does not have is said of other targets alone.
+        """
+        return what_concerns(inherited(tuple(self.chain(target))), self.available(target))
 
     def whole(self, target: str) -> Path:
         """Return the folder of the kustomization over all components of `target`."""
@@ -97,23 +98,26 @@ class Catalog:
         return self.root / "overlays" / target
 
     def folder(self, target: str, name: str) -> Path:
-        """Return the folder of a component's kustomization for `target`.
+        """Return the folder of a component's kustomization for `target`: its own, else that of the target below it.
 
         Raises:
             CatalogError: there is none, or the target leaves the component out; a user's overlay may bring back what
                 the target that it is on leaves out.
         """
         self.component(name)
+        said = any(name in each.leavesOut for each in self.chain(target))
+        reason = self.inherited(target).leavesOut.get(name) if said else None
         if self.overlay is not None and target == self.overlay.target.name:
             if name in self.overlay.folders:
                 return self.overlay.folders[name]
             shown, file = self.overlay.folder.name, f"resources of {self.overlay.folder / 'kustomization.yaml'}"
         else:
-            folder = self.root / "overlays" / target / name
-            if folder.is_dir() and name not in self.target(target).leavesOut:
-                return folder
+            for each in self.chain(target) if reason is None else ():
+                folder = self.root / "overlays" / each.name / name
+                if folder.is_dir():
+                    return folder
             shown, file = target, f"overlays/{target}/{name}/kustomization.yaml"
-        if reason := self.inherited(target).leavesOut.get(name):
+        if reason is not None:
             raise CatalogError(f"component {name}", f"is left out of target {shown}: {reason}", "take another target")
         offers = ", ".join(self.offered(target))
         beside = f"; beside its profiles it offers: {offers}" if offers else ""
@@ -242,6 +246,7 @@ def _check_names(target: Target, components: Mapping[str, Component], *, shown: 
     needed = graph.closure({name for names in target.profiles.values() for name in names}, requires)
     _check_apart("offered", target.offered, needed, components, shown=shown)
     _check_apart("leavesOut", target.leavesOut, needed, components, shown=shown)
+    check_subjects(target, components, shown=shown)
     for name in sorted(graph.closure(target.offered, requires) - needed - set(target.offered)):
         raise CatalogError(
             shown,

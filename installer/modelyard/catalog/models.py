@@ -8,10 +8,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-Name = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", max_length=63)]
+from modelyard.catalog.fields import Model, Name
+from modelyard.catalog.prerequisites import Prerequisite
+
 UNRESOLVED = "unresolved"
+PLATFORM = "platform"  # what a difference is about that no manifest can do
 # As SPDX writes them: an id, or ids joined by AND, OR, WITH.
 Licence = Annotated[str, Field(pattern=r"^[A-Za-z0-9.+-]+( (AND|OR|WITH) [A-Za-z0-9.+-]+)*$")]
 RequirementId = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$")]
@@ -39,12 +42,6 @@ class When(StrEnum):
 
     CONTROLLER = "controller"
     WORKLOAD = "workload"
-
-
-class Model(BaseModel):
-    """Base of the catalogue's models: frozen, and no unknown fields."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
 
 
 class GoBuild(Model):
@@ -153,12 +150,34 @@ class Basis(StrEnum):
 class Difference(Model):
     """One way in which a target differs from the plain manifests, and how that is known."""
 
-    about: Name = Field(description="the component that differs, or `platform` for what no manifest can do")
+    about: Name | tuple[Name, ...] = Field(
+        description="the component that differs, or several; `platform` for what no manifest can do"
+    )
     summary: str = Field(description="what is different, and why", min_length=1)
     source: str = Field(description="the page or upstream file that says so", min_length=1)
     basis: Basis = Field(
         description="document: read there or in a copy; unverified: from memory, to be checked on a real cluster"
     )
+    inherited: bool = Field(
+        default=False, description="holds for the targets on this one, too, where they have what it is about"
+    )
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Return all that it is about."""
+        return (self.about,) if isinstance(self.about, str) else self.about
+
+
+class GpuNodes(StrEnum):
+    """What nodes with GPUs come with on a target, so what the GPU operator has to bring. One choice for all of them.
+
+    bare: nothing, the operator brings the driver, the container toolkit and the device plugin; driver: driver and
+    toolkit are the image's, the device plugin is the operator's; complete: the platform brings the device plugin, too.
+    """
+
+    BARE = "bare"
+    DRIVER = "driver"
+    COMPLETE = "complete"
 
 
 class Target(Model):
@@ -202,6 +221,16 @@ class Target(Model):
     )
     storageClasses: dict[str, str] = Field(  # noqa: N815
         default={}, description="the platform's StorageClass to name, by access mode"
+    )
+    gpuNodes: GpuNodes | None = Field(  # noqa: N815
+        default=None,
+        description="what nodes with GPUs come with; absent: as on `base`. A site whose nodes come otherwise "
+        "changes it in an overlay of its own",
+    )
+    prerequisites: dict[Name, Prerequisite] = Field(
+        default={},
+        description="what must be there before an install, by a name of its own; the target's own takes the place of "
+        "one of `base` of the same name",
     )
     differences: tuple[Difference, ...] = Field(default=(), description="what differs, with its source")
 

@@ -256,6 +256,8 @@ def _fitting(
     if not force:
         apply.refuse_other_platforms(session, pulls.catalog.inherited(pulls.target))
     settled = pulls.settle(asked, session, emit)
+    if not force:
+        apply.refuse_missing_prerequisites(session, pulls.catalog.inherited(pulls.target), settled.names)
     items = pulls.rendered(settled, session)
     if not force:
         apply.refuse_managed_definitions(session, items)

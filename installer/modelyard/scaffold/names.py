@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from pydantic import TypeAdapter, ValidationError
 
-from modelyard.catalog.models import Name
+from modelyard.catalog.fields import Name
 from modelyard.errors import CatalogError
 
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
