@@ -23,15 +23,17 @@ class Block:
         page: its page, relative to the repository.
         line: its first, from 1.
         commands: the lines after `$ `, with the lines that go on (`> `).
+        shown: for each command, the lines below it: what it prints.
         file: the file to write, relative to the clone; "" for commands.
         content: of that file.
-        needs: "" for nothing but the clone, or "platform".
+        needs: "" for nothing but the clone, "platform", or "full": a platform with all components of that profile.
         not_run: why no test runs it; "" where one does.
     """
 
     page: str
     line: int
     commands: tuple[str, ...] = ()
+    shown: tuple[tuple[str, ...], ...] = ()
     file: str = ""
     content: str = ""
     needs: str = ""
@@ -54,21 +56,27 @@ def blocks(page: Path) -> Iterator[Block]:
         if "file" in how:
             yield Block(name, line, file=how["file"], content=found["body"])
         elif found["language"] == "console":
-            commands = tuple(_commands(found["body"]))
-            yield Block(name, line, commands, needs=how.get("needs", ""), not_run=how.get("not run", ""))
+            commands, shown = _commands(found["body"])
+            yield Block(name, line, commands, shown, needs=how.get("needs", ""), not_run=how.get("not run", ""))
 
 
-def _commands(body: str) -> Iterator[str]:
-    lines: list[str] = []
+def languages(text: str) -> list[str]:
+    """Return the language of each block of a page's text."""
+    return [found["language"] for found in _FENCE.finditer(text)]
+
+
+def _commands(body: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    commands: list[str] = []
+    shown: list[list[str]] = []
     for line in (each.strip() for each in body.splitlines()):
         if line.startswith("$ "):
-            if lines:
-                yield "\n".join(lines)
-            lines = [line[2:]]
-        elif line.startswith("> ") and lines:
-            lines.append(line[2:])
-    if lines:
-        yield "\n".join(lines)
+            commands.append(line[2:])
+            shown.append([])
+        elif commands and line.startswith("> ") and not shown[-1]:
+            commands[-1] += f"\n{line[2:]}"
+        elif commands and line:
+            shown[-1].append(line)
+    return tuple(commands), tuple(map(tuple, shown))
 
 
 def links(text: str) -> list[str]:

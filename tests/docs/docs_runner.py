@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from docs_pages import ROOT, Block
@@ -26,17 +27,34 @@ def run(blocks: Iterable[Block], *, clone: Path, settings: Mapping[str, str]) ->
     """Run the commands of `blocks` in the folder `clone`, with `settings` in their environment.
 
     Raises:
-        AssertionError: a command failed, or did not end; it carries what the command said.
+        AssertionError: a command failed, did not end, or did not print what the page shows; it carries what was said.
     """
     path = f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"
     environment = os.environ | {"PATH": path, "MODELYARD_ROOT": str(clone)} | settings
     for block in blocks:
         if block.file:
             _write(clone / block.file, block.content)
-        for command in block.commands:
+        for command, shown in zip(block.commands, block.shown, strict=True):
             where = f"{block.page}:{block.line}"
             print(f"{where}: $ {command}")
-            _run(command, where, clone, environment)
+            missing = not_printed(shown, _run(command, where, clone, environment))
+            assert not missing, f"{where}: `{command}` does not print what the page shows: {missing}"
+
+
+def not_printed(shown: Sequence[str], printed: str) -> list[str]:
+    """Return the lines of a page that a command did not print, in their order, among others or not.
+
+    What differs from run to run counts as the same: spans of time, generated suffixes of names, and, of numbers with
+    many decimals, all but the first two.
+    """
+    lines = iter(_constant(line) for line in printed.splitlines())
+    return [line for line in shown if _constant(line) not in lines]
+
+
+def _constant(line: str) -> str:
+    line = re.sub(r"\b(\d+(\.\d+)?(ms|[smhd]))+\b", "TIME", " ".join(line.split()))
+    line = re.sub(r"-(?=[a-z]*\d)[0-9a-z]{5,10}\b", "-SUFFIX", line)
+    return re.sub(r"\b\d+\.\d{5,}\b", lambda found: f"{float(found[0]):.2f}", line)
 
 
 def _write(path: Path, content: str) -> None:
@@ -44,7 +62,7 @@ def _write(path: Path, content: str) -> None:
     path.write_text(content, encoding="utf-8")
 
 
-def _run(command: str, where: str, clone: Path, environment: Mapping[str, str]) -> None:
+def _run(command: str, where: str, clone: Path, environment: Mapping[str, str]) -> str:
     try:
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", command],
@@ -61,3 +79,4 @@ def _run(command: str, where: str, clone: Path, environment: Mapping[str, str]) 
         raise AssertionError(f"{where}: `{command}` did not end in {SECONDS_EACH} s: {error.output}") from error
     print(done.stdout)
     assert done.returncode == 0, f"{where}: `{command}` ended with {done.returncode}:\n{done.stdout}"
+    return done.stdout

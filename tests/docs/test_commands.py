@@ -1,7 +1,9 @@
 """Every command in the docs that can be run here is run, page by page, and ends with exit code 0.
 
 A block that needs an installed platform has `<!-- needs: platform -->` on the line before it, and is run with the
-marker `platform`, on the cluster $MODELYARD_NAME. One that no test can run says why: `<!-- not run: ... -->`.
+marker `platform`, on the cluster $MODELYARD_NAME; `<!-- needs: full -->`: on one with the profile `full`, which
+`make test-full` has.
+Lines below a command are what it prints. One that no test can run says why: `<!-- not run: ... -->`.
 A block after `<!-- file: PATH -->` is a file that the reader writes.
 """
 
@@ -14,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from docs_pages import ROOT, Block, blocks, pages
-from docs_runner import copy_clone, run
+from docs_runner import copy_clone, not_printed, run
 
 from modelyard.local.runtime import down
 from modelyard.local.runtime.layout import names
@@ -39,8 +41,20 @@ def test_commands_that_need_only_a_clone(found: list[Block], tmp_path: Path) -> 
     run(found, clone=copy_clone(tmp_path), settings={"KUBECONFIG": str(tmp_path / "kubeconfig")})
 
 
+def test_what_a_page_shows_must_be_printed() -> None:
+    shown = ("NAME AGE", "rayjob-text-87ab0  3s", '{"predictions":[[0.5220241546]]}')
+    assert not not_printed(shown, 'first\nNAME   AGE\nrayjob-text-12cd9   5m12s\n{"predictions":[[0.52153]]}\n')
+    assert not_printed(shown, "NAME AGE\nother-text-12cd9 3s\n") == list(shown[1:])
+    assert not_printed(("RESULT 6 lines kept",), "RESULT 5 lines kept") == ["RESULT 6 lines kept"]
+    assert not_printed(("b", "a"), "a\nb\n") == ["a"], "in the page's order"
+
+
 @pytest.mark.platform
-@pytest.mark.parametrize("found", _by_page("platform"), ids=_name)
+@pytest.mark.parametrize(
+    "found",
+    [*_by_page("platform"), *(pytest.param(found, marks=pytest.mark.long) for found in _by_page("full"))],
+    ids=_name,
+)
 def test_commands_on_an_installed_platform(found: list[Block], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MODELYARD_STATE_DIR", raising=False)  # the platform is no cluster of this test run
     cluster = os.environ.get("MODELYARD_NAME", "modelyard")
