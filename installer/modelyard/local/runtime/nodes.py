@@ -9,7 +9,7 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from modelyard.local.runtime import linux, modules, node_root
+from modelyard.local.runtime import linux, modules, node_mounts
 from modelyard.local.runtime.plan import NodePlan
 
 _NAMESPACES = linux.CLONE_NEWNS | linux.CLONE_NEWNET | linux.CLONE_NEWUTS
@@ -65,7 +65,7 @@ def _hold(node: NodePlan, writer: int) -> None:
         os.setsid()
         linux.unshare(_NAMESPACES)
         linux.set_hostname(node.name)
-        node_root.enter(node)
+        node_mounts.enter(node)
         Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
         modules.filter_bridged_packets()
         os.write(writer, b"ready")
