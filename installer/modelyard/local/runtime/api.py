@@ -7,16 +7,15 @@ Ready; here a handful of requests do.
 from __future__ import annotations
 
 import base64
-import contextlib
 import http.client
 import json
 import ssl
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from modelyard.errors import LocalClusterError
+from modelyard.memory_files import memory_file
 
 FIELD_MANAGER = "modelyard-local"
 
@@ -119,10 +118,6 @@ class Api:
 
 def _tls(authority: str, user: Mapping[str, str]) -> ssl.SSLContext:
     context = ssl.create_default_context(cadata=base64.b64decode(authority).decode())
-    # OpenSSL reads a client's key from a file only.
-    with tempfile.NamedTemporaryFile(suffix=".pem") as pair, contextlib.closing(pair):
-        pair.write(base64.b64decode(user["client-certificate-data"]))
-        pair.write(base64.b64decode(user["client-key-data"]))
-        pair.flush()
-        context.load_cert_chain(pair.name)
+    pair = base64.b64decode(user["client-certificate-data"]) + base64.b64decode(user["client-key-data"])
+    context.load_cert_chain(memory_file(pair))
     return context
