@@ -105,11 +105,12 @@ def down(name: str, all_clusters: bool, delete: bool) -> None:
 
     With --delete its data goes too.
     """
-    from modelyard.local.runtime.layout import half_made, names
+    from modelyard.local.runtime.layout import half_made, is_cluster, layout, names
 
     chosen = [name]
     if all_clusters:  # what an interrupted `up` left does not run: there is only something to delete
-        chosen = names() + (half_made() if delete else [])
+        recorded = [each for each in names() if is_cluster(layout(each).root)]
+        chosen = recorded + (half_made() if delete else [])
     failures: dict[str, ModelyardError] = {}  # by their text: one broken kubeconfig is told once
     for each in chosen:
         try:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
+import subprocess
 import time
 from dataclasses import dataclass
 
 from modelyard.errors import LocalClusterError
 from modelyard.local.runtime.cgroups import find_cgroups, sweep
 from modelyard.local.runtime.files import locked
-from modelyard.local.runtime.layout import Layout, layout
+from modelyard.local.runtime.layout import Layout, is_cluster, layout
 from modelyard.local.runtime.procfs import ProcessId, is_alive
 from modelyard.local.runtime.record import running_supervisor
 from modelyard.local.runtime.spec import check_name
 
 _STOP_SECONDS = 20.0
 _KILL_SECONDS = 10.0
+_DELETE_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,12 @@ def down(name: str, *, delete: bool = False) -> DownResult:
     where = layout(check_name(name))
     if not where.root.is_dir():
         raise LocalClusterError(f"cluster {name}", "there is no such cluster", "modelyard local status --all")
+    if not is_cluster(where.root):
+        raise LocalClusterError(
+            f"cluster {name}",
+            f"there is no such cluster: {where.root} was not made by `modelyard local up`, and is left as it is",
+            "modelyard local status --all",
+        )
     try:
         with locked(where.lock, blocking=False):
             process = running_supervisor(where)
@@ -56,14 +63,21 @@ def down(name: str, *, delete: bool = False) -> DownResult:
 
 
 def _delete(where: Layout) -> None:
+    # Not shutil.rmtree: pods may nest folders deeper than it can follow. rm follows no link, and stops at mounts.
     try:
-        shutil.rmtree(where.root)
-    except OSError as error:
+        done = subprocess.run(
+            ["rm", "--recursive", "--force", "--one-file-system", "--", where.root],
+            text=True, capture_output=True, check=False, timeout=_DELETE_SECONDS,
+        )  # fmt: skip
+        problem = done.stderr.strip().partition("\n")[0] if done.returncode else ""
+    except subprocess.TimeoutExpired:
+        problem = f"rm did not end in {_DELETE_SECONDS:g} s"
+    if problem:
         raise LocalClusterError(
             f"cluster {where.name}",
-            f"it has ended, but its files cannot be removed: {error.strerror or error}: {error.filename}",
+            f"it has ended, but its files cannot be removed: {problem}",
             f"rm -rf {where.root}",
-        ) from error
+        )
 
 
 def stop_supervisor(process: ProcessId, *, at_once: bool = False) -> bool:

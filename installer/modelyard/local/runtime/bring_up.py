@@ -21,7 +21,7 @@ from modelyard.local.runtime.etcd_data import begin_etcd, etcd_has_served
 from modelyard.local.runtime.files import locked, make_private_dir, write_private
 from modelyard.local.runtime.host import HostFacts, gather
 from modelyard.local.runtime.launch import launch
-from modelyard.local.runtime.layout import Layout, layout, names
+from modelyard.local.runtime.layout import Layout, layout, make_root, names
 from modelyard.local.runtime.modules import load_missing
 from modelyard.local.runtime.plan import to_json
 from modelyard.local.runtime.planning import make_plan, node_cgroup
@@ -62,7 +62,7 @@ def up(
     """
     where = layout(spec.name)
     host = fit_host(spec.name)
-    make_private_dir(where.root)
+    make_root(where)
     with _alone(where):
         process = running_supervisor(where)
         if process is not None:

@@ -7,7 +7,13 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from modelyard.errors import LocalClusterError
+from modelyard.local.runtime.files import make_private_dir, read_json, write_private
 from modelyard.paths import state_dir
+
+MARK = ".modelyard-cluster"
+_SIGNATURE = "A cluster of `modelyard local up`.\n"
+_ALWAYS_RECORDED = frozenset({"port", "nodes", "fake_nodes", "fake_gpus"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,29 +115,50 @@ def layout(name: str) -> Layout:
     return Layout(state_dir() / name)
 
 
-# What a cluster's folder may hold before its record is written.
-_BEFORE_RECORD = frozenset({"lock", "bin", "pki", "config", "etcd", "etcd.first-start", "log", "nodes"})
-
-
 def names() -> list[str]:
     """Return the names of all clusters that have state, sorted."""
     return sorted(entry.name for entry in _folders() if (entry / "cluster.json").is_file())
 
 
 def half_made() -> list[str]:
-    """Return the names of what an `up` left that was interrupted before it had written a record, sorted.
+    """Return the names of what an `up` left that was interrupted before it had written a record, sorted."""
+    return sorted(entry.name for entry in _folders() if is_cluster(entry) and not (entry / "cluster.json").is_file())
 
-    A folder of anybody else's must never count: the state folder may be any that the user named.
+
+def is_cluster(root: Path) -> bool:
+    """Tell whether the folder `root` is a cluster's, and no other's: the state folder may be any that a user named.
+
+    `up` marks the folders that it makes. Clusters of before it did so are known by their record.
     """
-    found = []
-    for entry in _folders():
-        with contextlib.suppress(OSError):
-            held = {each.name for each in entry.iterdir()}
-            if "lock" in held and held <= _BEFORE_RECORD:
-                found.append(entry.name)
-    return sorted(found)
+    with contextlib.suppress(OSError, ValueError):
+        mark = root / MARK
+        if not mark.is_symlink() and mark.is_file() and mark.read_text().startswith(_SIGNATURE):
+            return True
+        record = root / "cluster.json"
+        known = read_json(record) if record.is_file() and not record.is_symlink() else None
+        return known is not None and known.keys() >= _ALWAYS_RECORDED
+    return False
+
+
+def make_root(where: Layout) -> None:
+    """Make the cluster's folder and mark it as one.
+
+    Raises:
+        LocalClusterError: there is a folder of this name that is somebody else's.
+        OSError: it cannot be made.
+    """
+    make_private_dir(where.root)
+    held = [entry.name for entry in where.root.iterdir() if not entry.name.startswith(f".{MARK}.")]  # half a mark
+    if held and not is_cluster(where.root):
+        raise LocalClusterError(
+            f"folder {where.root}",
+            f"it is there and was not made by `modelyard local up`: it holds {', '.join(sorted(held)[:3])}",
+            "choose another --name, or set MODELYARD_STATE_DIR to a folder for clusters only",
+        )
+    if MARK not in held:
+        write_private(where.root / MARK, _SIGNATURE + "`modelyard local down --delete` removes this folder.\n")
 
 
 def _folders() -> list[Path]:
     base = state_dir()
-    return [entry for entry in base.iterdir() if entry.is_dir()] if base.is_dir() else []
+    return [entry for entry in base.iterdir() if entry.is_dir() and not entry.is_symlink()] if base.is_dir() else []
