@@ -76,7 +76,7 @@ def bring() -> Bring:
 def cluster(bring: Bring) -> ClusterInfo:
     """One embedded cluster for all tests of the run, whichever process runs them."""
     state = Path(os.environ["MODELYARD_STATE_DIR"])
-    with locked(state / "shared.lock"):
+    with locked(state / "shared.lock", patience=_PATIENCE):
         return bring(ClusterSpec(name=_SHARED))
 
 

@@ -29,7 +29,7 @@ def session(cluster: ClusterInfo) -> Session:
 @pytest.fixture
 def choice(session: Session) -> Iterator[None]:
     """The cluster's choice is this test's alone and empty at first: other files' tests run beside it."""
-    with locked(Path(os.environ["MODELYARD_STATE_DIR"]) / "choice.lock"):
+    with locked(Path(os.environ["MODELYARD_STATE_DIR"]) / "choice.lock", patience=600):
         forget_choice(session)
         yield
         forget_choice(session)

@@ -6,20 +6,25 @@ The hierarchies are folders with the kernel's file names: what the tests hold is
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import stat
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from modelyard.errors import LocalClusterError
 from modelyard.local.runtime import cgroups
 from modelyard.local.runtime.cgroups import BASE, Cgroups, find_cgroups
+from modelyard.local.runtime.files import locked
 
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cgroups:
     """A machine with one hierarchy of version 1."""
-    monkeypatch.setattr(cgroups, "MOUNT", tmp_path)
+    monkeypatch.setattr(cgroups, "LOCK", tmp_path / "lock")
     return Cgroups(1, (group(tmp_path / "memory"),))
 
 
@@ -53,6 +58,27 @@ def test_only_trees_that_are_gone_are_reported(machine: Cgroups, monkeypatch: py
     (base / "ended-1" / "system" / "cgroup.procs").unlink()  # a real group's files go with it
     assert cgroups.sweep(machine) == ["ended-1"]
     assert (base / "busy-1").is_dir()
+
+
+def test_lock_that_any_user_can_take_holds_nobody_up(machine: Cgroups) -> None:
+    """Folders of the hierarchies can be opened, and so locked, by every user."""
+    handles = [os.open(folder, os.O_RDONLY) for folder in (machine.roots[0], machine.roots[0].parent, cgroups.MOUNT)]
+    for handle in handles:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    group(machine.roots[0] / BASE / "ended-1")
+    done = threading.Thread(target=cgroups.sweep, args=(machine,), daemon=True)
+    done.start()
+    done.join(20)
+    for handle in handles:
+        os.close(handle)
+    assert not done.is_alive()
+    assert stat.S_IMODE(cgroups.LOCK.stat().st_mode) == 0o600
+
+
+def test_lock_that_is_not_given_back_is_named(machine: Cgroups, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cgroups, "_PATIENCE", 0.1)
+    with locked(cgroups.LOCK), pytest.raises(LocalClusterError, match=r"(?s)lock .*fuser -v"):
+        cgroups.sweep(machine)
 
 
 class Kernel:
@@ -99,7 +125,7 @@ class Kernel:
 def kernel(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Kernel:
     """The root of a machine, or (busy) of a container with a cgroup namespace of its own."""
     made = Kernel(tmp_path / "cgroup", busy=request.param)
-    monkeypatch.setattr(cgroups, "MOUNT", made.root)
+    monkeypatch.setattr(cgroups, "LOCK", tmp_path / "lock")
     monkeypatch.setattr(Path, "mkdir", lambda path, *options, **named: made.mkdir(path, *options, **named))
     monkeypatch.setattr(Path, "write_text", lambda path, text: made.write(path, text))
     return made

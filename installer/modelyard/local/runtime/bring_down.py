@@ -47,7 +47,7 @@ def down(name: str, *, delete: bool = False) -> DownResult:
             "modelyard local status --all",
         )
     try:
-        with locked(where.lock, blocking=False):
+        with locked(where.lock):
             process = running_supervisor(where)
             cleanly = stop_supervisor(process, at_once=delete) if process else True
             sweep(find_cgroups())

@@ -256,7 +256,7 @@ def _stop(where: Layout) -> None:
 @contextmanager
 def _alone(where: Layout) -> Iterator[None]:
     try:
-        with locked(where.lock, blocking=False):
+        with locked(where.lock):
             yield
     except BlockingIOError as error:
         raise LocalClusterError(

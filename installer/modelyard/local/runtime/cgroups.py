@@ -10,13 +10,18 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from modelyard.errors import LocalClusterError
 from modelyard.local.runtime.files import locked
 
 MOUNT = Path("/sys/fs/cgroup")
 BASE = "modelyard"
+# Of all clusters of the machine. Not the hierarchy's root: every user can open and lock that.
+LOCK = Path("/run/modelyard.lock")
+_PATIENCE = 60.0
 _V2_CONTROLLERS = ("cpuset", "cpu", "io", "memory", "pids", "hugetlb")
 _V2_NEEDED = {"cpu", "memory", "pids"}
 _V1_NEEDED = {"cpu", "cpuacct", "cpuset", "memory", "pids", "devices", "freezer"}
@@ -58,8 +63,9 @@ def create(cgroups: Cgroups, path: str, nodes: list[str]) -> None:
 
     Raises:
         OSError: the kernel refused.
+        LocalClusterError: another command holds the machine's cgroups.
     """
-    with locked(MOUNT):  # against `sweep` of another command, between making and entering a group
+    with _alone():  # against `sweep` of another command, between making and entering a group
         for root in cgroups.roots:
             for node in nodes:
                 _make(cgroups.version, root, f"{path}/{node}")
@@ -71,9 +77,12 @@ def sweep(cgroups: Cgroups) -> list[str]:
     """Remove the subtrees of clusters that have no process left; return the names of those that are gone, sorted.
 
     A cluster that lives always has its supervisor in `system`, so its empty pods' groups are safe.
+
+    Raises:
+        LocalClusterError: another command holds the machine's cgroups.
     """
     removed = set()
-    with locked(MOUNT):
+    with _alone():
         for root in cgroups.roots:
             base = root / BASE
             if not base.is_dir():
@@ -86,6 +95,19 @@ def sweep(cgroups: Cgroups) -> list[str]:
             with contextlib.suppress(OSError):  # not empty: another cluster lives
                 base.rmdir()
     return sorted(removed)
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    try:
+        with locked(LOCK, patience=_PATIENCE):
+            yield
+    except BlockingIOError as error:
+        raise LocalClusterError(
+            f"lock {LOCK}",
+            f"another command has held it for {_PATIENCE:g} s; it guards the machine's cgroups",
+            f"`fuser -v {LOCK}` names the command; end it, then the same command again",
+        ) from error
 
 
 def _is_v1_root(entry: Path) -> bool:

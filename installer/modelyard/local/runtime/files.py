@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -55,16 +56,32 @@ def read_json(path: Path) -> dict[str, object] | None:
 
 
 @contextmanager
-def locked(path: Path, *, blocking: bool = True) -> Iterator[None]:
-    """Hold an exclusive lock on `path` (a file that is made, or a folder that is there).
+def locked(path: Path, *, patience: float = 0.0) -> Iterator[None]:
+    """Hold an exclusive lock on the file `path`, which is made for its owner alone.
+
+    Args:
+        path: the file; who can open it can hold it, so its folder must be no other user's.
+        patience: seconds to wait for another process that holds it.
 
     Raises:
-        BlockingIOError: `blocking` is False and another process holds it.
+        BlockingIOError: another process holds it still.
     """
-    flags = os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT
-    handle = os.open(path, flags | os.O_CLOEXEC, 0o600)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if blocking else fcntl.LOCK_NB))
+        _lock_within(handle, path, patience)
         yield
     finally:
         os.close(handle)
+
+
+def _lock_within(handle: int, path: Path, patience: float) -> None:
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() > deadline:
+                raise BlockingIOError(error.errno, f"{path} is held by another process", str(path)) from error
+        else:
+            return
+        time.sleep(0.02)  # a poll: flock itself knows no deadline

@@ -19,6 +19,7 @@ import sys
 import time
 from pathlib import Path
 
+from modelyard.errors import LocalClusterError
 from modelyard.local.runtime import cgroups, linux, network, nodes
 from modelyard.local.runtime.forward import forward
 from modelyard.local.runtime.logs import rotate_all, rotate_before_start
@@ -45,6 +46,7 @@ class Supervisor:
 
         Raises:
             OSError: the kernel refused.
+            LocalClusterError: another command holds the machine's cgroups.
             RuntimeError: a node's namespaces or a link could not be made.
         """
         plan = self._plan
@@ -236,7 +238,7 @@ def main(argv: list[str]) -> int:
     supervisor = Supervisor(plan, socket.socket(fileno=listen_fd))
     try:
         supervisor.build()
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, LocalClusterError) as error:
         say(f"cannot start: {error}")
         return 1
     say("namespaces are ready")
