@@ -11,6 +11,8 @@ from modelyard.cluster import Session
 from modelyard.objects import GroupKind, Object, ObjectRef, mapping, text
 
 LABEL = "modelyard.dev/conformance"
+# What a namespace opts in by: without it Kueue, and every webhook for pods, passes it over (docs/how-to/namespaces.md).
+MANAGED = {"modelyard.dev/managed": "true"}
 
 
 class Workspace:
@@ -73,16 +75,20 @@ class Workspace:
         return {**obj, "metadata": {**mapping(obj, "metadata"), "namespace": self.name}}
 
 
-def open_workspace(session: Session, area: str, *, labels: Mapping[str, str] | None = None) -> Workspace:
+def open_workspace(
+    session: Session, area: str, *, labels: Mapping[str, str] | None = None, managed: bool = True
+) -> Workspace:
     """Make a namespace with a name that nothing else has.
 
     Args:
         session: the cluster.
         area: goes into the name.
         labels: further labels of the namespace.
+        managed: it opts in.
     """
     name = f"conformance-{area}-{secrets.token_hex(3)}"
-    marks = {LABEL: name, "pod-security.kubernetes.io/enforce": "baseline", **(labels or {})}
+    marks = {LABEL: name, "pod-security.kubernetes.io/enforce": "baseline"}
+    marks |= (MANAGED if managed else {}) | dict(labels or {})
     session.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": marks}})
     workspace = Workspace(session, name)
     # Until it is there, the apiserver refuses pods.

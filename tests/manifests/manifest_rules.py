@@ -24,6 +24,7 @@ from modelyard.objects import (
 from modelyard.quantity import parse
 
 PLATFORM_LABEL = "modelyard.dev/platform"
+MANAGED = {"modelyard.dev/managed": "true"}  # what a namespace opts in by (ADR 8)
 INJECT = "cert-manager.io/inject-ca-from"
 AUTHORITY = "modelyard-ca"
 WORKLOADS = {"Deployment", "StatefulSet", "DaemonSet", "Job"}
@@ -305,7 +306,7 @@ def homeless(objects: Iterable[Object], others: Collection[str] = ()) -> list[st
 
 
 def unmarked_namespaces(objects: Iterable[Object]) -> list[str]:
-    """Kueue passes over the platform's namespaces by their label; in others no pod starts while Kueue is down."""
+    """The alert rules know the platform's own namespaces by their label."""
     objects = list(objects)
     running = {text(obj, "metadata", "namespace") for obj in of_kind(objects, *WORKLOADS)}
     return [
@@ -315,27 +316,32 @@ def unmarked_namespaces(objects: Iterable[Object]) -> list[str]:
     ]
 
 
-def hooks_in_the_way(objects: Iterable[Object]) -> list[str]:
-    """A webhook on pods or what makes them, which refuses them while it is down, must pass over the platform."""
-    faults = []
-    for obj in of_kind(objects, "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
-        for hook in mappings(obj, "webhooks"):
-            exempt = any(
-                text(term, "key") == PLATFORM_LABEL and text(term, "operator") == "DoesNotExist"
-                for term in mappings(hook, "namespaceSelector", "matchExpressions")
-            )
-            narrow = bool(mapping(hook, "objectSelector")) or exempt
-            if text(hook, "failurePolicy") != "Ignore" and not narrow and _on_workloads(hook):
-                faults.append(f"{ref_of(obj)}, webhook {text(hook, 'name')}, is in the platform's way")
-    return faults
+def hooks_beyond_managed_namespaces(objects: Iterable[Object]) -> list[str]:
+    """A component that is down must not refuse what is not its own: only in namespaces that opt in may it.
+
+    Its own are the kinds whose CRDs it brings; a webhook with failurePolicy Ignore refuses nothing.
+    """
+    objects = list(objects)
+    own = {tuple(name.split(".", 1)) for name in crds(objects)}
+    return [
+        f"{ref_of(obj)}, webhook {text(hook, 'name')}, refuses others' {', '.join(sorted(foreign))} in all namespaces"
+        for obj in of_kind(objects, "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+        for hook in mappings(obj, "webhooks")
+        if (foreign := _foreign_kinds(hook, own)) and text(hook, "failurePolicy") != "Ignore"
+        if not MANAGED.items() <= strings(hook, "namespaceSelector", "matchLabels").items()
+    ]
 
 
-def _on_workloads(hook: Object) -> bool:
-    return any(
-        {"", "apps", "*"} & set(map(str, sequence(rule, "apiGroups")))
-        and {"pods", "deployments", "statefulsets", "replicasets", "*"} & set(map(str, sequence(rule, "resources")))
+def _foreign_kinds(hook: Object, own: Collection[tuple[str, ...]]) -> set[str]:
+    """Return which resources a webhook's rules take that are not among `own`: pairs of (resource, API group)."""
+    groups = {group for _, group in own}
+    return {
+        f"{resource}.{group}"
         for rule in mappings(hook, "rules")
-    )
+        for group in map(str, sequence(rule, "apiGroups"))
+        for resource in (str(each).split("/")[0] for each in sequence(rule, "resources"))
+        if (group not in groups if resource == "*" else (resource, group) not in own)
+    }
 
 
 def crds(objects: Iterable[Object]) -> set[str]:

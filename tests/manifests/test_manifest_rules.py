@@ -64,8 +64,18 @@ webhooks:
 - name: v.x
   failurePolicy: Fail
   clientConfig: {service: {name: hook, namespace: ops}}
-  namespaceSelector: {matchExpressions: [{key: modelyard.dev/platform, operator: DoesNotExist}]}
+  namespaceSelector: {matchLabels: {modelyard.dev/managed: "true"}}
   rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]
+- name: things.x
+  failurePolicy: Fail
+  clientConfig: {service: {name: hook, namespace: ops}}
+  rules:
+  - {apiGroups: [x.dev], apiVersions: [v1], operations: [CREATE], resources: [things, things/status]}
+  - {apiGroups: [x.dev], apiVersions: [v1], operations: [CREATE], resources: ["*/*"]}
+- name: heard.x
+  failurePolicy: Ignore
+  clientConfig: {service: {name: hook, namespace: ops}}
+  rules: [{apiGroups: [batch], apiVersions: [v1], operations: [CREATE], resources: [jobs]}]
 ---
 apiVersion: apiregistration.k8s.io/v1
 kind: APIService
@@ -101,7 +111,7 @@ RULES: dict[str, Callable[[list[Object]], list[str]]] = {
     "ports": rules.repeated_ports,
     "namespaces": rules.homeless,
     "marks": rules.unmarked_namespaces,
-    "way": rules.hooks_in_the_way,
+    "others": rules.hooks_beyond_managed_namespaces,
     "kinds": lambda objects: rules.kinds_of_nobody(objects, {"x.dev", "cert-manager.io"}),
     "owners": lambda objects: rules.owned_twice({"one": objects[:4], "two": objects[4:]}),
 }
@@ -144,7 +154,12 @@ BREAKS: list[tuple[str, str, str, object]] = [
     ("ports", "Deployment", "spec/template/spec/containers/0/ports", [{"containerPort": 1}, {"containerPort": 1}]),
     ("namespaces", "ConfigMap", "metadata/namespace", "elsewhere"),
     ("marks", "Namespace", "metadata/labels", {}),
-    ("way", "ValidatingWebhookConfiguration", "webhooks/0/namespaceSelector", {}),
+    ("others", "ValidatingWebhookConfiguration", "webhooks/0/namespaceSelector", {}),
+    ("others", "ValidatingWebhookConfiguration", "webhooks/0/namespaceSelector/matchLabels", {"a": "b"}),
+    ("others", "ValidatingWebhookConfiguration", "webhooks/1/rules/0/resources/0", "thongs"),
+    ("others", "ValidatingWebhookConfiguration", "webhooks/1/rules/0/apiGroups/0", "y.dev"),
+    ("others", "ValidatingWebhookConfiguration", "webhooks/1/rules/1/apiGroups/0", "*"),
+    ("others", "ValidatingWebhookConfiguration", "webhooks/2/failurePolicy", "Fail"),
     ("kinds", "Thing", "apiVersion", "y.dev/v1"),
 ]
 

@@ -207,8 +207,10 @@ def test_platform_namespaces_are_marked(component: tuple[str, str, list[Object]]
     assert rules.unmarked_namespaces(component[2]) == []
 
 
-def test_no_webhook_stands_in_the_platforms_way(component: tuple[str, str, list[Object]]) -> None:
-    assert rules.hooks_in_the_way(component[2]) == []
+def test_what_is_down_refuses_others_objects_in_managed_namespaces_alone(
+    component: tuple[str, str, list[Object]],
+) -> None:
+    assert rules.hooks_beyond_managed_namespaces(component[2]) == []
 
 
 def test_component_yaml_names_the_crds_that_are_rendered(

@@ -41,7 +41,7 @@ kind: Namespace
 metadata:
   name: {name}
   labels:
-    modelyard.dev/platform: "true" # Kueue leaves its pods alone
+    modelyard.dev/platform: "true" # alerts and dashboards take its pods for the platform's
     pod-security.kubernetes.io/enforce: restricted
 """
 
