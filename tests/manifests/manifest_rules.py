@@ -344,6 +344,15 @@ def _foreign_kinds(hook: Object, own: Collection[tuple[str, ...]]) -> set[str]:
     }
 
 
+def without_replicas(objects: Iterable[Object]) -> list[str]:
+    """A field that no manifest names is nobody's: a controller scaled to zero would stay there at every install."""
+    return [
+        f"{ref_of(obj)} names no replicas"
+        for obj in of_kind(objects, "Deployment", "StatefulSet")
+        if not isinstance(dig(obj, "spec", "replicas"), int)
+    ]
+
+
 def crds(objects: Iterable[Object]) -> set[str]:
     return {text(crd, "metadata", "name") for crd in of_kind(objects, "CustomResourceDefinition")}
 

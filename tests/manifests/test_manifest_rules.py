@@ -112,6 +112,7 @@ RULES: dict[str, Callable[[list[Object]], list[str]]] = {
     "namespaces": rules.homeless,
     "marks": rules.unmarked_namespaces,
     "others": rules.hooks_beyond_managed_namespaces,
+    "replicas": rules.without_replicas,
     "kinds": lambda objects: rules.kinds_of_nobody(objects, {"x.dev", "cert-manager.io"}),
     "owners": lambda objects: rules.owned_twice({"one": objects[:4], "two": objects[4:]}),
 }
@@ -160,6 +161,7 @@ BREAKS: list[tuple[str, str, str, object]] = [
     ("others", "ValidatingWebhookConfiguration", "webhooks/1/rules/0/apiGroups/0", "y.dev"),
     ("others", "ValidatingWebhookConfiguration", "webhooks/1/rules/1/apiGroups/0", "*"),
     ("others", "ValidatingWebhookConfiguration", "webhooks/2/failurePolicy", "Fail"),
+    ("replicas", "Deployment", "spec/replicas", None),
     ("kinds", "Thing", "apiVersion", "y.dev/v1"),
 ]
 

@@ -213,6 +213,10 @@ def test_what_is_down_refuses_others_objects_in_managed_namespaces_alone(
     assert rules.hooks_beyond_managed_namespaces(component[2]) == []
 
 
+def test_every_controller_names_its_replicas(component: tuple[str, str, list[Object]]) -> None:
+    assert rules.without_replicas(component[2]) == []
+
+
 def test_component_yaml_names_the_crds_that_are_rendered(
     component: tuple[str, str, list[Object]], catalog: Catalog
 ) -> None:
