@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from modelyard.apply import Rendered
 from modelyard.catalog import Component
+from modelyard.cluster import Session
+from modelyard.cluster.session import APPLY_PATCH
 from modelyard.events import Event, StepProgress
+from modelyard.objects import ref_of
 
 IMAGE = "test.modelyard.dev/shell:1"
 # What every component says of itself beside its name.
@@ -95,3 +101,28 @@ def definition(group: str, kind: str = "Thing") -> Obj:
 def thing(group: str, ns: str, name: str, **spec: Any) -> Obj:
     metadata = {"name": name, "namespace": ns}
     return {"apiVersion": f"{group}/v1", "kind": "Thing", "metadata": metadata, "spec": spec}
+
+
+def apply_as(session: Session, manager: str, obj: Obj) -> None:
+    """Apply `obj` server-side as somebody else does."""
+    ref = ref_of(obj)
+    resource = session.discovery.find(ref.group_kind)
+    assert resource is not None
+    path, query = resource.path(ref.namespace, ref.name), {"fieldManager": manager, "force": "true"}
+    answer = session.transport.send("PATCH", path, query=query, body=obj, content_type=APPLY_PATCH)
+    assert answer.code < 300, answer.body
+
+
+def write_catalogue(root: Path, name: str, objects: Iterable[Obj], *, target: str = "") -> None:
+    """Write a catalogue with target `test`, of one component of that name, into `root`."""
+    files = {
+        "upstream.lock": "upstreams: {}\n",
+        f"manifests/cluster/{name}/component.yaml": f"name: {name}\n{ABOUT}",
+        f"manifests/cluster/{name}/kustomization.yaml": "resources: [all.yaml]\n",
+        f"manifests/cluster/{name}/all.yaml": "---\n".join(json.dumps(each) + "\n" for each in objects),
+        f"overlays/test/{name}/kustomization.yaml": f"resources: [../../../manifests/cluster/{name}]\n",
+        "overlays/test/target.yaml": f"name: test\nsummary: x\nprofiles: {{core: [{name}]}}\n{target}\n",
+    }
+    for path, content in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(content)

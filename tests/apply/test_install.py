@@ -219,7 +219,7 @@ def test_an_empty_render_is_a_refusal(session: Session, own: str) -> None:
 
 def test_another_component_s_object_is_a_refusal(session: Session, own: str) -> None:
     install(session, [rendered(f"{own}-a", namespace(own), config_map(own, "settings", owner="a"))])
-    with pytest.raises(RefusalError, match="belongs to another ApplySet"):
+    with pytest.raises(RefusalError, match=f"modelyard, component {own}-a +data.owner: a -> b"):
         install(session, [rendered(f"{own}-b", config_map(own, "settings", owner="b"))])
     assert dig(session.get(the_config(own)), "data") == {"owner": "a"}
 

@@ -1,8 +1,7 @@
-"""On a real control plane: clusters of another kind, CRDs of another manager, kinds that come from elsewhere."""
+"""On a real control plane: clusters of another kind, and kinds that come from elsewhere."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -10,9 +9,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from apply_helpers import ABOUT, config_map, definition, namespace, rendered
+from apply_helpers import config_map, definition, namespace, write_catalogue
 
-from modelyard.apply import install, refuse_managed_definitions, refuse_other_platforms
+from modelyard.apply import refuse_other_platforms
 from modelyard.apply.run import Run
 from modelyard.apply.served import wait_served
 from modelyard.catalog import Target
@@ -38,19 +37,7 @@ def test_a_cluster_of_another_kind_is_refused(session: Session) -> None:
 @pytest.mark.usefixtures("choice")
 def test_a_dry_run_is_refused_where_the_install_would_be(cluster: ClusterInfo, tmp_path: Path, own: str) -> None:
     objects = (namespace(own), config_map(own, "a"))
-    files = {
-        "upstream.lock": "upstreams: {}\n",
-        f"manifests/cluster/{own}/component.yaml": f"name: {own}\n{ABOUT}",
-        f"manifests/cluster/{own}/kustomization.yaml": "resources: [all.yaml]\n",
-        f"manifests/cluster/{own}/all.yaml": "---\n".join(json.dumps(each) + "\n" for each in objects),
-        f"overlays/test/{own}/kustomization.yaml": f"resources: [../../../manifests/cluster/{own}]\n",
-        "overlays/test/target.yaml": (
-            f"name: test\nsummary: x\nprofiles: {{core: [{own}]}}\nrefusesApiGroups: [apps]\n"
-        ),
-    }
-    for name, content in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(content)
+    write_catalogue(tmp_path, own, objects, target="refusesApiGroups: [apps]")
 
     def install(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "modelyard", "install", "--target", "test", *arguments]
@@ -65,21 +52,6 @@ def test_a_dry_run_is_refused_where_the_install_would_be(cluster: ClusterInfo, t
         assert (done.returncode, "has API group apps" in done.stderr) == (12, True), done.stderr
     forced = install("--dry-run", "client", "--force-target")
     assert "2 changes in 1 components" in forced.stdout, forced.stderr
-
-
-def test_a_definition_that_somebody_else_manages_is_refused_and_one_of_ours_is_not(session: Session, own: str) -> None:
-    crd = definition(f"{own}.example.test")
-    item = rendered(own, namespace(own), crd)
-    refuse_managed_definitions(session, [item])  # nobody has it yet
-    marked = {**crd, "metadata": {**crd["metadata"], "labels": {"olm.managed": "true"}}}
-    session.apply(marked)
-    try:
-        with pytest.raises(RefusalError, match=rf"managed by OLM; component {own} .*[\s\S]*--without {own}"):
-            refuse_managed_definitions(session, [item])
-        install(session, [item], timeout=180)
-        refuse_managed_definitions(session, [item])  # it is ours by its ApplySet now, whatever marks are left
-    finally:
-        session.delete(ref_of(crd))
 
 
 def test_kinds_that_come_from_elsewhere_are_waited_for(session: Session, own: str) -> None:

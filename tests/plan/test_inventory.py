@@ -36,6 +36,7 @@ INVENTORY = st.builds(
     requires=st.lists(NAME, unique=True).map(sorted).map(tuple),
     rules=st.just(({"apiVersion": "v1", "kind": "Thing", "current": "true"},)),
     complete=st.sampled_from(["", "abc"]),
+    adopted=st.dictionaries(REF, st.sampled_from(["Helm, release kueue", "kubectl apply"])),
 )
 
 

@@ -1,4 +1,4 @@
-"""Which clusters a target refuses, and whom an object belongs to."""
+"""Which clusters a target refuses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from modelyard.catalog import Target, load
 from modelyard.paths import data_root
-from modelyard.plan.platform import manager_of, managers, wrong_platform
+from modelyard.plan.platform import wrong_platform
 
 TARGETS = load(data_root()).targets
 PLAIN = {"", "apps", "batch", "rbac.authorization.k8s.io"}
@@ -41,36 +41,6 @@ def test_a_target_refuses_clusters_of_another_kind(target: str, groups: set[str]
 
 def test_no_target_refuses_what_it_requires() -> None:
     assert [t.name for t in TARGETS.values() if set(t.requiresApiGroups) & set(t.refusesApiGroups)] == []
-
-
-@pytest.mark.parametrize(
-    ("labels", "annotations", "manager"),
-    [
-        ({}, {}, ""),
-        ({"app.kubernetes.io/managed-by": "kustomize"}, {"cert-manager.io/inject-ca-from": "a/b"}, ""),
-        (
-            {"platform.opendatahub.io/part-of": "kserve", "olm.managed": "true"},
-            {},
-            "Open Data Hub or OpenShift AI, component kserve",
-        ),
-        (
-            {"olm.managed": "true", "operators.coreos.com/kueue-operator.openshift-kueue-operator": ""},
-            {},
-            "OLM, operator kueue-operator.openshift-kueue-operator",
-        ),
-        ({"olm.managed": "true"}, {}, "OLM"),
-        ({"olm.managed": "false"}, {}, ""),
-        ({}, {"meta.helm.sh/release-name": "kueue"}, "Helm, release kueue"),
-        ({"argocd.argoproj.io/instance": "ray"}, {}, "Argo CD, application ray"),
-        ({"kustomize.toolkit.fluxcd.io/name": "ray"}, {}, "Flux, Kustomization ray"),
-    ],
-)
-def test_an_object_s_manager_is_told_from_its_marks(
-    labels: dict[str, str], annotations: dict[str, str], manager: str
-) -> None:
-    found = {"metadata": {"name": "x", "labels": labels, "annotations": annotations}}
-    assert manager_of(found) == manager
-    assert managers([("x", found)]) == ({"x": manager} if manager else {})
 
 
 def test_a_target_without_groups_takes_every_cluster() -> None:

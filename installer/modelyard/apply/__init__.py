@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from modelyard.apply.chosen import keep_choice, read_choice, unchosen
+from modelyard.apply.comparison import Comparison, compare_all
 from modelyard.apply.component import Outcome
 from modelyard.apply.install import Report, install
-from modelyard.apply.platform import refuse_managed_definitions, refuse_other_platforms
+from modelyard.apply.platform import refuse_other_platforms
 from modelyard.apply.prerequisites import check_prerequisites, refuse_missing_prerequisites
 from modelyard.apply.preview import Preview, preview
 from modelyard.apply.run import Rendered, StoppedError, rendered
@@ -13,6 +14,7 @@ from modelyard.apply.status import ComponentStatus, status
 from modelyard.apply.uninstall import Removal, plan_removal, uninstall
 
 __all__ = [
+    "Comparison",
     "ComponentStatus",
     "Outcome",
     "Preview",
@@ -21,12 +23,12 @@ __all__ = [
     "Report",
     "StoppedError",
     "check_prerequisites",
+    "compare_all",
     "install",
     "keep_choice",
     "plan_removal",
     "preview",
     "read_choice",
-    "refuse_managed_definitions",
     "refuse_missing_prerequisites",
     "refuse_other_platforms",
     "rendered",

@@ -11,10 +11,12 @@ from modelyard.apply.answering import wait_answering
 from modelyard.apply.prune import prune
 from modelyard.apply.run import Rendered, Run
 from modelyard.apply.served import wait_served
+from modelyard.apply.strangers import strangers
 from modelyard.apply.wait import wait_ready
-from modelyard.errors import CatalogError, RefusalError
+from modelyard.errors import CatalogError
 from modelyard.objects import Object, ObjectRef, ref_of, text
 from modelyard.plan import kinds
+from modelyard.plan.adoption import handed_over, refusal
 from modelyard.plan.changes import Action, Change, action, changes
 from modelyard.plan.desired import complete_digest, prepare
 from modelyard.plan.hooks import holds_up_others, hooks
@@ -48,7 +50,7 @@ class State:
 
     Args:
         desired: its objects as they are sent.
-        live: the live objects that carry its label.
+        live: the live objects that carry its label, and those that it takes over.
         before: its inventory; None where it was never installed, or has lost it.
         changes: what has to happen.
         complete: digest of the desired objects.
@@ -70,18 +72,26 @@ class State:
         )
 
 
-def install_component(run: Run, item: Rendered, key: str) -> Outcome:
+def install_component(run: Run, item: Rendered, key: str, known: State | None = None) -> Outcome:
     """Bring one component to what was rendered; where it is so already, nothing is written.
 
+    Args:
+        run: the run.
+        item: the component.
+        key: the step that is told of the progress.
+        known: how it is, where that was read just now and nothing has been written since.
+
     Raises:
-        RefusalError: its inventory cannot be trusted, or an object is another component's.
+        RefusalError: its inventory cannot be trusted, or an object has become somebody else's since all components
+            were compared.
         ApplyError: the apiserver refused an object.
         NotReadyError: something did not become ready in time.
     """
-    state = compare(run, item)
+    state = known or compare(run, item)
     if state.finished and all(assess(state.live[ref_of(obj)], run.rules).current for obj in state.desired):
         return Outcome(item.name, state.changes)
     gone = prune_set(item.name, {ref_of(obj) for obj in state.desired}, state.live, inventory=state.before is not None)
+    gone = tuple(ref for ref in gone if ref not in run.moved)
     _refuse_strangers(run, item, state)
     _begin(run, item, state)
     _apply_waves(run, item, state, key)
@@ -92,12 +102,28 @@ def install_component(run: Run, item: Rendered, key: str) -> Outcome:
 
 def compare(run: Run, item: Rendered) -> State:
     """Read a component's inventory and live objects, and compare them with what was rendered."""
-    desired = tuple(prepare(obj, applyset_id(item.name)) for obj in item.objects)
-    _refuse_doubles(item, desired)
+    desired = prepared(item)
     before = members.read(run.session, item.name)
     versions = {ref_of(obj).group_kind: text(obj, "apiVersion").rpartition("/")[2] for obj in desired}
     group_kinds = union(versions, before.group_kinds if before else ())
     live = members.live(run.session, item.name, group_kinds, versions)
+    for obj in desired:
+        ref = ref_of(obj)
+        if ref not in live and (ref in run.adopted or ref in run.moved):
+            theirs = run.session.get(ref)
+            live |= {ref: theirs} if theirs is not None else {}
+    return state_of(desired, before, live)
+
+
+def prepared(item: Rendered) -> tuple[Object, ...]:
+    """Return a component's objects as they are sent; CatalogError where one comes twice."""
+    desired = tuple(prepare(obj, applyset_id(item.name)) for obj in item.objects)
+    _refuse_doubles(item, desired)
+    return desired
+
+
+def state_of(desired: tuple[Object, ...], before: Inventory | None, live: Mapping[ObjectRef, Object]) -> State:
+    """Compare a component's objects with those that live."""
     return State(desired, live, before, changes(desired, live), complete_digest(desired))
 
 
@@ -112,14 +138,11 @@ def _refuse_doubles(item: Rendered, desired: Sequence[Object]) -> None:
 
 
 def _refuse_strangers(run: Run, item: Rendered, state: State) -> None:
-    new = [change.ref for change in state.changes if change.action is Action.CREATE]
-    for ref, owner in sorted(members.strangers(run.session, item.name, new).items()):
-        raise RefusalError(
-            str(ref),
-            f"belongs to another ApplySet ({owner}); component {item.name} would take it away",
-            f"let only one of them have it; to give it to {item.name}: kubectl label {ref.kind.lower()} {ref.name} "
-            f"{'-n ' + ref.namespace + ' ' if ref.namespace else ''}applyset.kubernetes.io/part-of-",
-        )
+    """Look once more, now that it is the component's turn: the others may have taken minutes."""
+    new = {change.ref for change in state.changes if change.action is Action.CREATE}
+    wanted = {ref_of(obj): (item.name, obj) for obj in state.desired if ref_of(obj) in new}
+    if found := strangers(run.session, wanted):
+        raise refusal(run.session.server, found, f"nothing of {item.name} was written")
 
 
 def _begin(run: Run, item: Rendered, state: State) -> None:
@@ -146,6 +169,8 @@ def _finish(run: Run, item: Rendered, state: State, kept: set[ObjectRef]) -> Non
 def _inventory(run: Run, item: Rendered, state: State) -> Inventory:
     """Return the inventory of the desired objects alone, not complete."""
     refs = frozenset(ref_of(obj) for obj in state.desired)
+    known = {**(state.before.adopted if state.before else {}), **run.adopted}
+    adopted = {ref: owner for ref, owner in sorted(known.items()) if ref in refs}
     return Inventory(
         component=item.name,
         version=item.version,
@@ -156,6 +181,7 @@ def _inventory(run: Run, item: Rendered, state: State) -> Inventory:
         objects=refs,
         requires=item.component.requires,
         rules=item.rules,
+        adopted=adopted,
     )
 
 
@@ -188,13 +214,24 @@ def _apply(run: Run, objects: Sequence[Object], state: State) -> list[Object]:
     for obj in objects:
         run.check()
         known = state.live.get(ref_of(obj))
-        if known is not None and action(obj, known) is Action.UNCHANGED:
+        what = action(obj, known)
+        if known is not None and what is Action.UNCHANGED:
             live.append(known)
         else:
+            if known is not None and what is Action.ADOPT:
+                _hand_over(run, obj, known)
             live.append(run.session.apply(obj))
         if ref_of(obj).group_kind == kinds.CRD:
             run.session.discovery.learn(obj)
     return live
+
+
+def _hand_over(run: Run, obj: Object, theirs: Object) -> None:
+    """Make the fields of the former owner ours, so that the apply takes away those that we do not have."""
+    managed = handed_over(theirs, text(obj, "apiVersion"))
+    if managed is not None:
+        version = text(theirs, "metadata", "resourceVersion")
+        run.session.patch(ref_of(obj), {"metadata": {"resourceVersion": version, "managedFields": managed}})
 
 
 def _start_workloads(run: Run, item: Rendered, wave: Wave, state: State, key: str) -> list[Object]:

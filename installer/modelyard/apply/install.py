@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from modelyard.apply import members
-from modelyard.apply.component import Outcome, install_component
+from modelyard.apply.comparison import Comparison, compare_all
+from modelyard.apply.component import Outcome, State, install_component
 from modelyard.apply.in_order import in_order
 from modelyard.apply.run import Rendered, Run
 from modelyard.catalog.models import Component
@@ -36,6 +37,7 @@ def install(
     emit: Emit = discard,
     timeout: float = 300.0,
     cancelled: threading.Event | None = None,
+    compared: Comparison | None = None,
 ) -> Report:
     """Bring a cluster to what was rendered, and wait until all of it is ready.
 
@@ -48,22 +50,34 @@ def install(
         emit: takes the events; called from several threads.
         timeout: seconds that each single wait may last.
         cancelled: set it to stop at the next safe point.
+        compared: the components beside what lives, if that was read just now (compare_all).
 
     Raises:
+        RefusalError: some of the objects are somebody else's; nothing was written.
         ModelyardError: the first failure; components that do not need the failed one were still installed.
         KeyboardInterrupt: Ctrl-C, after all threads have stopped.
     """
     began = time.monotonic()
     rules = rules_from(entry for item in components for entry in item.rules)
-    run = Run(session, emit, timeout, rules, cancelled or threading.Event())
+    compared = compared or compare_all(session, components)
+    run = Run(
+        session,
+        emit,
+        timeout,
+        rules,
+        cancelled or threading.Event(),
+        adopted=compared.adopted,
+        moved=compared.moved,
+    )
+    known = compared.states if compared.finished else {}
     members.ensure_namespace(session)
     items = {item.name: item for item in components}
     after = {name: item.component.requires for name, item in items.items()}
-    outcomes = in_order(run, after, lambda name: _one(run, items[name], prepare))
+    outcomes = in_order(run, after, lambda name: _one(run, items[name], prepare, known.get(name)))
     return Report(tuple(outcomes), time.monotonic() - began)
 
 
-def _one(run: Run, item: Rendered, prepare: Prepare | None) -> Outcome:
+def _one(run: Run, item: Rendered, prepare: Prepare | None, known: State | None) -> Outcome:
     key = f"install:{item.name}"
     began = time.monotonic()
     run.emit(StepStarted(key, f"{item.name} {item.version}".strip()))
@@ -72,7 +86,7 @@ def _one(run: Run, item: Rendered, prepare: Prepare | None) -> Outcome:
         if prepare is not None:
             run.progress(key, "waiting for its images")
             prepare(item.component)
-        outcome = install_component(run, item, key)
+        outcome = install_component(run, item, key, known)
     except ModelyardError as error:
         run.emit(StepFailed(key, time.monotonic() - began, f"{error.subject}: {error.cause}"))
         raise

@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 from modelyard.cluster import Session
 from modelyard.errors import RefusalError
-from modelyard.objects import GroupKind, Object, ObjectRef, labels_of, ref_of, text
+from modelyard.objects import GroupKind, Object, ObjectRef, ref_of, text
 from modelyard.plan import inventory
 from modelyard.plan.inventory import Inventory
 
@@ -88,23 +88,4 @@ def live(
         for item in listing.items if listing else ():
             found[ref_of(item)] = item
     found.pop(parent_ref(component), None)
-    return found
-
-
-def strangers(session: Session, component: str, wanted: Iterable[ObjectRef]) -> dict[ObjectRef, str]:
-    """Return those of the `wanted` objects that exist and belong to another ApplySet, with its id.
-
-    One metadata list a kind: nothing is said about objects that no ApplySet has.
-    """
-    mine = inventory.applyset_id(component)
-    by_kind: dict[GroupKind, set[ObjectRef]] = {}
-    for ref in wanted:
-        by_kind.setdefault(ref.group_kind, set()).add(ref)
-    found: dict[ObjectRef, str] = {}
-    for kind, refs in sorted(by_kind.items()):
-        others = f"{inventory.PART_OF_LABEL},{inventory.PART_OF_LABEL}!={mine}"
-        listing = session.list(kind, label_selector=others, metadata_only=True)
-        for item in listing.items if listing else ():
-            if ref_of(item) in refs:
-                found[ref_of(item)] = labels_of(item)[inventory.PART_OF_LABEL]
     return found

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from modelyard.apply.comparison import compare_all
 from modelyard.apply.component import State, compare
 from modelyard.apply.run import Rendered, Run
 from modelyard.cluster import ApiError, Session
 from modelyard.events import discard
 from modelyard.objects import Object, ObjectRef, ref_of
 from modelyard.plan import kinds
+from modelyard.plan.adoption import Adoption
 from modelyard.plan.changes import Action, Change
 from modelyard.plan.inventory import Inventory
 
@@ -34,20 +36,27 @@ class Preview:
     before: Inventory | None
 
 
-def preview(session: Session, items: Sequence[Rendered], *, server: bool) -> tuple[Preview, ...]:
+def preview(
+    session: Session, items: Sequence[Rendered], *, server: bool, adoption: Adoption | None = None
+) -> tuple[Preview, ...]:
     """Return what an install of `items` would change; nothing is written.
 
     Args:
         session: the cluster.
         items: what would be installed.
         server: have the apiserver check every object that would change, admission included.
+        adoption: what may be taken over.
 
     Raises:
-        RefusalError: an inventory cannot be trusted.
+        RefusalError: an inventory cannot be trusted, or objects are somebody else's.
     """
-    run = Run(session, discard, timeout=0.0)
+    compared = compare_all(session, items, adoption)
+    run = Run(session, discard, timeout=0.0, adopted=compared.adopted, moved=compared.moved)
     coming = _coming(items)
-    return tuple(_one(session, item, compare(run, item), coming, server=server) for item in items)
+    return tuple(
+        _one(session, item, compared.states.get(item.name) or compare(run, item), coming, server=server)
+        for item in items
+    )
 
 
 def _one(session: Session, item: Rendered, state: State, coming: set[str], *, server: bool) -> Preview:

@@ -12,7 +12,7 @@ from modelyard.catalog import Catalog, Component
 from modelyard.cluster import Session
 from modelyard.errors import ModelyardError
 from modelyard.events import Emit, StepProgress
-from modelyard.objects import Object
+from modelyard.objects import Object, ObjectRef
 from modelyard.readiness import Rules
 
 
@@ -67,6 +67,8 @@ class Run:
         rules: readiness expressions of all components of the run.
         cancelled: set to stop at the next safe point.
         gate: see gate.py.
+        adopted: objects that are taken over, with whom they belong to until now.
+        moved: objects that one component of the run no longer has, and another one takes.
     """
 
     session: Session
@@ -75,6 +77,8 @@ class Run:
     rules: Rules = field(default_factory=dict)
     cancelled: threading.Event = field(default_factory=threading.Event)
     gate: Gate = field(default_factory=Gate)
+    adopted: Mapping[ObjectRef, str] = field(default_factory=dict)
+    moved: frozenset[ObjectRef] = frozenset()
 
     def progress(self, key: str, detail: str) -> None:
         """Tell what the step `key` last saw."""

@@ -25,8 +25,8 @@ DEFAULT_TARGET = "local"
 def composing_options(profile: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that adds --target, --overlay, --profile, --with, --without and --component.
 
-    The command takes all of them, and its own --mirror, --no-mirror and --no-overlay if it has them, as one argument:
-    `asked`.
+    The command takes all of them, and its own --mirror, --no-mirror, --no-overlay and --adopt if it has them, as one
+    argument: `asked`.
 
     Args:
         profile: what --profile is where it is not given, for people.
@@ -69,6 +69,7 @@ class Asked:
     no_overlay: bool = False
     mirror: Mirror | None = None
     no_mirror: bool = False
+    adopted: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.components and (self.profile or self.added or self.left_out):

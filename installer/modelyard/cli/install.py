@@ -46,7 +46,14 @@ KIND = "kind"
 @click.option(
     "--force-target",
     is_flag=True,
-    help="Go on where the cluster is not of the target's kind, or where somebody else manages the same CRDs.",
+    help="Go on where the cluster is not of the target's kind.",
+)
+@click.option(
+    "--adopt",
+    "adopted",
+    multiple=True,
+    metavar="OBJECT|COMPONENT",
+    help="Take over what is there already: KIND/NAME, KIND/NAMESPACE/NAME or all of a component; may be repeated.",
 )
 @mirror_option
 @click.option("--no-mirror", is_flag=True, help="Take back the mirror that the cluster was installed from.")
@@ -197,6 +204,7 @@ def _embedded(
     from modelyard.cluster import connect
     from modelyard.local import platform
     from modelyard.local.again import reach_again
+    from modelyard.plan.adoption import Adoption
 
     workspace, catalog, target = pulls.workspace, pulls.catalog, pulls.target
     settled = pulls.settle(asked, reach_again(spec, workspace.cache_dir, emit), emit)
@@ -205,6 +213,7 @@ def _embedded(
         target=target,
         components=settled.names,
         choice=settled.choice,
+        adoption=Adoption(asked.adopted),
         cache=workspace.cache_dir,
         timeout=timeout,
         smoke=smoke,
@@ -238,11 +247,13 @@ def _existing(
     """Install on a cluster that is there, if it is of the target's kind or `force` is set."""
     from modelyard import apply
     from modelyard.cluster import connect
+    from modelyard.plan.adoption import Adoption
 
     session = connect(kubeconfig, context)  # before rendering: a kubeconfig that points nowhere is soon said
     settled, items = _fitting(pulls, asked, session, emit, force=force)
+    compared = apply.compare_all(session, items, Adoption(asked.adopted))
     apply.keep_choice(session, settled.choice)
-    report = apply.install(session, items, emit=emit, timeout=timeout)
+    report = apply.install(session, items, emit=emit, timeout=timeout, compared=compared)
     tell_unchosen(session, settled, emit)
     return report
 
@@ -258,10 +269,7 @@ def _fitting(
     settled = pulls.settle(asked, session, emit)
     if not force:
         apply.refuse_missing_prerequisites(session, pulls.catalog.inherited(pulls.target), settled.names)
-    items = pulls.rendered(settled, session)
-    if not force:
-        apply.refuse_managed_definitions(session, items)
-    return settled, items
+    return settled, pulls.rendered(settled, session)
 
 
 def _kind_context(pulls: _Pulls, asked: Asked, emit: Emit) -> str:
@@ -292,9 +300,10 @@ def _session_of_preview(pulls: _Pulls, kubeconfig: Path | None, context: str | N
 def _preview(pulls: _Pulls, asked: Asked, session: Session, emit: Emit, *, server: bool, force: bool) -> None:
     from modelyard import apply
     from modelyard.cli.preview import show
+    from modelyard.plan.adoption import Adoption
 
     settled, items = _fitting(pulls, asked, session, emit, force=force)
-    show(apply.preview(session, items, server=server))
+    show(apply.preview(session, items, server=server, adoption=Adoption(asked.adopted)))
     tell_unchosen(session, settled, emit)
 
 

@@ -72,6 +72,13 @@ class Discovery:
             self._load()
             return [resource for _, resource in sorted(self._known.items()) if "list" in resource.verbs]
 
+    def known(self) -> list[Resource]:
+        """Return all kinds that can be listed, as they were when they were last asked for."""
+        with self._lock:
+            if not self._loaded:
+                self._load()
+            return [resource for _, resource in sorted(self._known.items()) if "list" in resource.verbs]
+
     def by_plural(self, group: str, plural: str) -> Resource | None:
         """Return the kind whose resource is `plural` in `group`."""
         with self._lock:

@@ -16,7 +16,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from modelyard import apply, smoke
@@ -36,6 +36,7 @@ from modelyard.local.runtime import ClusterInfo, ClusterSpec, up
 from modelyard.local.runtime.bring_up import fit_host
 from modelyard.local.runtime.layout import layout
 from modelyard.local.sizing import Render, render_to_fit
+from modelyard.plan.adoption import Adoption
 from modelyard.steps import step
 
 
@@ -48,6 +49,7 @@ class Request:
         target: a target that rests on `local`.
         components: names, each after what it requires.
         choice: what was chosen; the cluster keeps it.
+        adoption: what lives there as somebody else's and may be taken over.
         cache: the cache folder.
         timeout: seconds that each single wait for readiness may last.
         smoke: run the smoke job at the end; None: unless it passed before on the very same platform.
@@ -60,6 +62,7 @@ class Request:
     cache: Path
     timeout: float
     smoke: bool | None = None
+    adoption: Adoption = field(default_factory=Adoption)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,7 @@ def _on_cluster(
     session = connect(cluster.kubeconfig)
     loader = Loader(request.spec.name, cancelled)
     items = render_to_fit(catalog, request.target, request.components, session, render)
+    compared = apply.compare_all(session, items, request.adoption)
     apply.keep_choice(session, request.choice)
     milestones = Milestones(emit)
     proof_of = Proof(layout(request.spec.name).root / "smoke-passed", items)
@@ -126,7 +130,13 @@ def _on_cluster(
         rest = beside.submit(_load_workloads, catalog, request, supplies, loader, milestones, emit)
         try:
             report = apply.install(
-                session, items, prepare=prepare, emit=milestones, timeout=request.timeout, cancelled=cancelled
+                session,
+                items,
+                prepare=prepare,
+                emit=milestones,
+                timeout=request.timeout,
+                cancelled=cancelled,
+                compared=compared,
             )
             rest.result()
             return Result(cluster, report, proof.result())

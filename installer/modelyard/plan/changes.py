@@ -1,4 +1,4 @@
-"""What an install has to do: create, update, leave, delete. Pure."""
+"""What an install has to do: create, adopt, update, leave, delete. Pure."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from modelyard.objects import Object, ObjectRef, ref_of
+from modelyard.objects import Object, ObjectRef, labels_of, ref_of
 from modelyard.plan.drift import drifted
+from modelyard.plan.inventory import PART_OF_LABEL
 
 
 class Action(StrEnum):
     """What happens to one object."""
 
     CREATE = "create"
+    ADOPT = "adopt"
     UPDATE = "update"
     UNCHANGED = "unchanged"
     DELETE = "delete"
@@ -39,4 +41,6 @@ def action(desired: Object, live: Object | None) -> Action:
     """Return what it takes for `live` to become `desired`."""
     if live is None:
         return Action.CREATE
+    if labels_of(live).get(PART_OF_LABEL) != labels_of(desired).get(PART_OF_LABEL):
+        return Action.ADOPT  # somebody else's until now; that it may be had was decided before
     return Action.UPDATE if drifted(desired, live) else Action.UNCHANGED

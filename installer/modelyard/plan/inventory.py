@@ -49,6 +49,7 @@ class Inventory:
         requires: components that it requires.
         rules: its healthCheckExprs.
         complete: digest of the objects that the last finished install put there; empty while one runs.
+        adopted: objects that were somebody else's before, with whose they were.
     """
 
     component: str
@@ -61,6 +62,7 @@ class Inventory:
     requires: tuple[str, ...] = ()
     rules: tuple[Mapping[str, object], ...] = field(default=())
     complete: str = ""
+    adopted: Mapping[ObjectRef, str] = field(default_factory=dict)
 
 
 def parent_name(component: str) -> str:
@@ -101,6 +103,7 @@ def parent_object(inventory: Inventory, *, tool_version: str) -> dict[str, objec
             "objects": "\n".join(_line(ref) for ref in sorted(inventory.objects)),
             "requires": json.dumps(sorted(inventory.requires)),
             "rules": json.dumps(list(inventory.rules)),
+            **({"adopted": _adopted_lines(inventory.adopted)} if inventory.adopted else {}),
         },
     }
 
@@ -119,6 +122,7 @@ def read_parent(parent: Object) -> Inventory:
         requires=tuple(json.loads(data.get("requires", "[]"))),
         rules=tuple(json.loads(data.get("rules", "[]"))),
         complete=notes.get(COMPLETE, ""),
+        adopted={_ref(line): owner for line, _, owner in _adopted(data.get("adopted", ""))},
     )
 
 
@@ -155,6 +159,14 @@ def _parts(joined: str) -> list[str]:
 def _group_kind(shown: str) -> GroupKind:
     kind, _, group = shown.partition(".")
     return GroupKind(group, kind)
+
+
+def _adopted_lines(adopted: Mapping[ObjectRef, str]) -> str:
+    return "\n".join(f"{_line(ref)}\t{' '.join(owner.split())}" for ref, owner in sorted(adopted.items()))
+
+
+def _adopted(lines: str) -> list[tuple[str, str, str]]:
+    return [line.partition("\t") for line in lines.splitlines() if line]
 
 
 def _line(ref: ObjectRef) -> str:
