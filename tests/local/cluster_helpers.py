@@ -27,6 +27,13 @@ class Kubectl:
         assert done.returncode == 0, f"kubectl {' '.join(argv)}: {done.stderr}"
         return done.stdout
 
+    def errors(self, *argv: str) -> str:
+        """Return what a command that must fail says."""
+        command = [str(self.program), f"--kubeconfig={self.kubeconfig}", *argv]
+        done = subprocess.run(command, text=True, capture_output=True, check=False, timeout=180)
+        assert done.returncode != 0, f"kubectl {' '.join(argv)}: {done.stdout}"
+        return done.stderr
+
     def json(self, *argv: str) -> Any:
         return json.loads(self(*argv, "-o", "json"))
 

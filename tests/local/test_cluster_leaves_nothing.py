@@ -12,7 +12,9 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -39,6 +41,7 @@ def host_view() -> dict[str, str]:
         "mounts": "cut -d' ' -f2,3 /proc/self/mounts | sort",
         "folders": "ls -d /var/lib/kubelet /var/lib/containerd /var/lib/cni /etc/cni /opt/cni /run/containerd "
         "/var/run/netns /etc/kubernetes 2>/dev/null || true",
+        "programs": "find /usr/local /opt -xdev | sort",
         "sysctls": "sysctl -n vm.overcommit_memory kernel.panic kernel.panic_on_oops net.ipv4.ip_forward",
     }
     return {
@@ -49,6 +52,33 @@ def host_view() -> dict[str, str]:
 
 def cgroups_of(name: str) -> list[Path]:
     return [root / layout(name).cgroup for root in find_cgroups().roots if (root / layout(name).cgroup).exists()]
+
+
+# What of the machine a pod sees that mounts all of its node, and may not write.
+_MACHINES = (
+    "/usr/local/bin/modelyard-test", "/etc/ssl/modelyard-test", "/dev/modelyard-test", "/sys/fs/cgroup/modelyard-test",
+    "/proc/sys/vm/swappiness", "/sys/module/overlay/parameters/metacopy",
+)  # fmt: skip
+
+
+def on_the_node(name: str) -> dict[str, Any]:
+    """Return a pod that has its node's whole root at /node."""
+    mounted = pod(name, volumes=[{"name": "node", "hostPath": {"path": "/"}}])
+    mounted["spec"]["containers"][0]["volumeMounts"] = [{"name": "node", "mountPath": "/node"}]
+    return mounted
+
+
+def listening(info: ClusterInfo) -> list[str]:
+    """Return the addresses on which the cluster's processes listen in the host's network."""
+    inside = {info.supervisor_pid, *pids_inside(info.supervisor_pid).values()}
+    lines = subprocess.run(["ss", "-Hltunp"], text=True, capture_output=True, check=True).stdout.splitlines()
+    owners = {line.split()[4]: {int(pid) for pid in re.findall(r"pid=(\d+)", line)} for line in lines}
+    return [address for address, pids in owners.items() if pids & inside]
+
+
+def answers(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def parent_of(pid: int) -> int:
@@ -62,11 +92,20 @@ def test_running_cluster_gives_the_host_nothing_but_a_port(
     info = own()
     load_image(info.name, tools)
     kubectl = kubectl_for(info)
-    kubectl.apply(pod("inside"))
+    kubectl.apply(pod("inside"), on_the_node("writer"))
     kubectl.wait_ready("inside")
+    kubectl.wait_ready("writer")
+    assert host_view() == before
+    assert listening(info) == [f"127.0.0.1:{info.port}"]
+    tried = {path: kubectl.errors("exec", "writer", "--", "bash", "-c", f"echo 1 > /node{path}") for path in _MACHINES}
+    assert {path for path, said in tried.items() if "Read-only file system" not in said} == set(), tried
+    assert not [path for path in _MACHINES if path.endswith("modelyard-test") and Path(path).exists()]
+    kubectl("exec", "writer", "--", "bash", "-c", "echo 1 > /node/srv/modelyard-test")
+    assert not Path("/srv/modelyard-test").exists()
     assert host_view() == before
     down(info.name)
     assert host_view() == before
+    assert not answers(info.port)
     assert cgroups_of(info.name) == []
 
 

@@ -122,7 +122,8 @@ def _run(suite: Path, arguments: Sequence[str]) -> int:
     """Run pytest in a process of its own, so that the caller's plugins and settings do not matter."""
     environment = {key: value for key, value in os.environ.items() if key not in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS")}
     environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    command = [sys.executable, "-m", "pytest", "-c", str(suite / "pytest.ini"), "--rootdir", str(suite)]
+    environment["PYTHONSAFEPATH"] = "1"  # as -P, for the workers too: the folder one stands in holds no modules
+    command = [sys.executable, "-P", "-m", "pytest", "-c", str(suite / "pytest.ini"), "--rootdir", str(suite)]
     shown = ["--no-header", "-v", "--tb=short", "--durations=0", "--durations-min=1"]
     # In a group of its own, as Ctrl-C must reach it exactly once: a second one would break off its cleaning up.
     child = subprocess.Popen([*command, *shown, *arguments], env=environment, stdin=subprocess.DEVNULL, process_group=0)

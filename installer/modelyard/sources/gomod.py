@@ -12,6 +12,7 @@ from pathlib import Path
 from modelyard.errors import SourceError
 
 TIMEOUT_SECONDS = 300
+_USERS = frozenset({"GOINSECURE", "GONOPROXY", "GONOSUMDB", "GOPRIVATE", "GOPROXY", "GOSUMDB"})
 
 
 def download(module: str, version: str, *, go: Path, modcache: Path, offline: bool = False) -> Path:
@@ -63,7 +64,7 @@ def _go(
             done = subprocess.run(
                 [str(go), *command, "-json", f"{module}@{version}"],
                 cwd=empty,
-                env=_environment(modcache) | ({"GOPROXY": "off"} if offline else {}),
+                env=go_environment(modcache) | ({"GOPROXY": "off"} if offline else {}),
                 capture_output=True,
                 text=True,
                 timeout=TIMEOUT_SECONDS,
@@ -80,11 +81,20 @@ def _go(
     return dict(answer)
 
 
-# The user's own GOPROXY and GONOSUMDB hold: the digest in upstream.lock is checked in any case.
-def _environment(modcache: Path) -> dict[str, str]:
-    return os.environ | {
-        "GOMODCACHE": str(modcache),
-        "GOTOOLCHAIN": "local",
+def go_environment(modcache: Path) -> dict[str, str]:
+    """Return the environment in which go runs: it writes beside `modcache` only, and fetches no other toolchain.
+
+    Of the user's settings those hold that say where modules come from and which database vouches for them:
+    upstream.lock and go.sum say what they must be in any case.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GO") or name in _USERS}
+    return kept | {
+        "GOCACHE": str(modcache.parent / "build"),
+        "GOENV": "off",
         "GOFLAGS": "",
+        "GOMODCACHE": str(modcache),
+        # The checksum database keeps its own notes under GOPATH; by default that is ~/go.
+        "GOPATH": str(modcache.parent),
+        "GOTOOLCHAIN": "local",
         "GOWORK": "off",
     }

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from modelyard.errors import BuildError, HostError
 from modelyard.events import Emit
+from modelyard.local.artifacts.processes import Children
 from modelyard.local.artifacts.store import Store, digest
 from modelyard.steps import step
 
@@ -18,6 +19,9 @@ from modelyard.steps import step
 HOST_PACKAGES: tuple[str, ...] = ("conntrack", "iproute2", "iptables", "mmdebstrap", "socat")
 # Unpacked, not installed: installing containerd would start its service on the host.
 RUNTIME_PACKAGES: tuple[str, ...] = ("containerd", "runc")
+
+
+_APT_SECONDS = 1800.0
 
 
 def ensure_host_packages(emit: Emit) -> None:
@@ -98,15 +102,9 @@ def _unpack(packages: Sequence[str], target: Path) -> None:
 
 def _apt(*arguments: str, cwd: str | None = None) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
-    return subprocess.run(
-        # Another apt may be at work on this machine: wait for it rather than fail.
-        ["apt-get", "-o", "DPkg::Lock::Timeout=120", *arguments],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    # Another apt may be at work on this machine: wait for it rather than fail. A mirror may stop answering.
+    waits = ("-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::Retries=2", "-o", "Acquire::http::Timeout=60")
+    return Children().run(["apt-get", *waits, *arguments], cwd=cwd, env=environment, seconds=_APT_SECONDS)
 
 
 def _release() -> str:

