@@ -198,6 +198,7 @@ def start(root: Path, kubeconfig: Path) -> subprocess.Popen[str]:
         "install",
         "--target",
         "test",
+        "--force-target",  # the shared cluster is an embedded one
         "--kubeconfig",
         str(kubeconfig),
     ]

@@ -50,7 +50,7 @@ def test_images_stay_where_a_mirror_was_named_until_it_is_taken_back(
     session: Session, cluster: ClusterInfo, catalogue: Path, own: str
 ) -> None:
     def install(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "modelyard", "install", "--target", "test", *arguments]
+        command = [sys.executable, "-m", "modelyard", "install", "--target", "test", "--force-target", *arguments]
         done = subprocess.run(
             [*command, "--kubeconfig", str(cluster.kubeconfig)],
             env=os.environ | {"MODELYARD_ROOT": str(catalogue)},

@@ -61,7 +61,7 @@ def catalogue(tmp_path: Path, own: str, choice: None) -> Path:
 
 
 def modelyard(root: Path, cluster: ClusterInfo, *arguments: str) -> str:
-    command = [sys.executable, "-m", "modelyard", "install", "--target", "test", *arguments]
+    command = [sys.executable, "-m", "modelyard", "install", "--target", "test", "--force-target", *arguments]
     done = subprocess.run(
         [*command, "--kubeconfig", str(cluster.kubeconfig)],
         env=os.environ | {"MODELYARD_ROOT": str(root)},

@@ -93,6 +93,10 @@ def test_a_warm_render_imports_nothing_heavy_and_prints_the_same() -> None:
         (("status", "--kubeconfig", "/nonexistent"), 6, "kubeconfig /nonexistent: is not there"),
         (("status", "--name", "no-such-cluster"), 11, "cluster no-such-cluster: is not there"),
         (("install", "--timeout", "soon"), 2, "is no time span"),
+        (("install", "--target", "kind", "--nodes", "2"), 2, "--nodes goes with an embedded cluster, not with target"),
+        (("install", "--target", "openshift", "--no-smoke", "--name", "x"), 2, "--name, --no-smoke go with an embed"),
+        (("install", "--context", "x", "--fake-nodes", "2", "--fake-gpus", "8"), 2, "--fake-gpus go with an embedded"),
+        (("install", "--kubeconfig", "/nonexistent", "--port", "1"), 2, "--port goes with an embedded cluster, not w"),
         (("instal",), 2, "No such command"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from modelyard.apply.aim import refuse_other_target, remembered_target
 from modelyard.apply.chosen import keep_choice, read_choice, unchosen
 from modelyard.apply.comparison import Comparison, compare_all
 from modelyard.apply.component import Outcome
@@ -31,6 +32,8 @@ __all__ = [
     "read_choice",
     "refuse_missing_prerequisites",
     "refuse_other_platforms",
+    "refuse_other_target",
+    "remembered_target",
     "rendered",
     "status",
     "unchosen",

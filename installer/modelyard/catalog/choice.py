@@ -23,6 +23,7 @@ class Choice:
         left_out: components of it that are not wanted (`--without`).
         overlay: the folder of the user's own overlay; empty for none.
         mirror: the registry that the images come from (`--mirror`); empty for their own.
+        target: the catalogue's target that it was installed for, an overlay's base; empty where it was not kept yet.
     """
 
     profile: str = DEFAULT_PROFILE
@@ -30,6 +31,7 @@ class Choice:
     left_out: tuple[str, ...] = ()
     overlay: str = ""
     mirror: str = ""
+    target: str = ""
 
     def changed(self, *, profile: str | None, added: Collection[str], left_out: Collection[str]) -> Choice:
         """Return this choice as a command changes it.

@@ -162,7 +162,7 @@ def settle(asked: Asked, catalog: Catalog, target: str, before: Choice | None, e
     for name in names:
         catalog.folder(target, name)
     if not asked.components:
-        if before is not None and before != Choice() and choice == before:
+        if before is not None and replace(before, target="") != Choice() and choice == before:
             emit(Note(f"as chosen before: {before}"))
         tell_drawn(composition.drawn, emit)
     return Settled(names, choice, frozenset({*composition.names, *names}))

@@ -14,11 +14,12 @@ import click
 
 from modelyard.cli.clusters import DEFAULT_NAME
 from modelyard.cli.composing import Asked, Settled, composing_options, settle, tell_unchosen
-from modelyard.cli.options import cache_option, cluster_options, mirror_option, name_option, timeout_option
+from modelyard.cli.local_options import LocalOptions, local_options
+from modelyard.cli.options import cache_option, cluster_options, mirror_option, timeout_option
 from modelyard.cli.progress import printing, span
 from modelyard.cli.workspace import Workspace
 from modelyard.errors import CatalogError
-from modelyard.events import Emit, discard
+from modelyard.events import Emit, Note, discard
 from modelyard.paths import data_root
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from modelyard.images import Mirror
     from modelyard.local.platform import Result
     from modelyard.local.runtime import ClusterSpec
+    from modelyard.plan.aim import Aim
 
 EMBEDDED = "local"
 KIND = "kind"
@@ -63,16 +65,7 @@ KIND = "kind"
     help="Refuse, before anything is applied, images without a digest in upstream.lock.",
 )
 @cache_option
-@name_option
-@click.option("--nodes", type=int, help="local: number of nodes.  [default: as before, else 1]")
-@click.option("--fake-nodes", type=int, help="local: number of simulated nodes.  [default: as before, else 0]")
-@click.option("--fake-gpus", type=int, help="local: GPUs of each simulated node.  [default: as before, else 0]")
-@click.option("--port", type=int, help="local: port on 127.0.0.1.  [default: as before, else a free one]")
-@click.option(
-    "--smoke/--no-smoke",
-    default=None,
-    help="local: run a job through the queue at the end.  [default: unless it passed before on the same platform]",
-)
+@local_options
 def install(
     asked: Asked,
     kubeconfig: Path | None,
@@ -82,12 +75,7 @@ def install(
     force_target: bool,
     require_digests: bool,
     cache_dir: Path | None,
-    name: str | None,
-    nodes: int | None,
-    fake_nodes: int | None,
-    fake_gpus: int | None,
-    port: int | None,
-    smoke: bool | None,
+    local: LocalOptions,
 ) -> None:
     """Install the platform, or bring it up to date; run it again at any time, it goes on where it was.
 
@@ -95,48 +83,90 @@ def install(
     applied objects that somebody else has changed are taken back (server-side apply with force, field
     manager `modelyard`).
 
-    The cluster keeps what was chosen by --profile, --with, --without and --mirror: the next install holds to
-    it, and changes it where it says so. A component that is installed and not chosen any longer stays as it is.
+    The cluster keeps what was chosen by --target, --profile, --with, --without and --mirror: the next install
+    holds to it, and changes it where it says so; the target changes with --force-target alone. A component that
+    is installed and not chosen any longer stays as it is.
     """
     result: Result | None = None
     with printing() as emit:
         workspace = Workspace(cache_dir, emit)
+        elsewhere = kubeconfig is not None or context is not None
+        if elsewhere:
+            local.refuse("--context" if context is not None else "--kubeconfig")
+            asked = _as_remembered(asked, kubeconfig, context, emit)
         catalog, target = asked.open(workspace.catalog())
-        embedded = catalog.base(target) == EMBEDDED and kubeconfig is None and context is None
-        if embedded:
+        embedded = catalog.base(target) == EMBEDDED and not elsewhere
+        if not embedded:
+            local.refuse(f"target {target}")
+        else:
             if asked.mirror is not None:
                 raise _nothing_to_pull(asked.mirror)
             asked = replace(asked, no_mirror=True)  # nor does one that was kept hold here
-        pulls = _Pulls(workspace, catalog, target, require_digests=require_digests)
+        aim = _aim(catalog, target, force=force_target)
+        pulls = _Pulls(workspace, catalog, target, aim, local.cluster if embedded else "", require_digests)
         pulls.refuse_early(asked)
         if dry_run is not None:
-            session = _session_of_preview(pulls, kubeconfig, context, name)
+            session = _session_of_preview(pulls, kubeconfig, context, local.name)
             _preview(pulls, asked, session, emit, server=dry_run == "server", force=force_target or embedded)
             return
         if embedded:
             from modelyard.local.runtime.remembered import spec_like_before
 
             spec = spec_like_before(
-                name or DEFAULT_NAME, nodes=nodes, fake_nodes=fake_nodes, fake_gpus=fake_gpus, port=port
+                local.cluster,
+                nodes=local.nodes,
+                fake_nodes=local.fake_nodes,
+                fake_gpus=local.fake_gpus,
+                port=local.port,
             )
-            result = _embedded(pulls, asked, spec, timeout, emit, smoke=smoke)
+            result = _embedded(pulls, asked, spec, timeout, emit, smoke=local.smoke)
         else:
             if catalog.base(target) == KIND and kubeconfig is None and context is None:
                 context = _kind_context(pulls, asked, emit)
             report = _existing(pulls, asked, kubeconfig, context, timeout, emit, force=force_target)
     if result is not None:
-        _tell_embedded(result, smoke)
+        _tell_embedded(result, local.smoke)
     else:
         _tell(report, kubeconfig, context)
 
 
+def _as_remembered(asked: Asked, kubeconfig: Path | None, context: str | None, emit: Emit) -> Asked:
+    """Return what is asked for with a target: the one that the cluster was installed for, where none is named."""
+    from modelyard.apply import remembered_target
+    from modelyard.cluster import connect
+
+    if asked.target is not None or asked.overlay is not None:
+        return asked
+    target = remembered_target(connect(kubeconfig, context))
+    emit(Note(f"target {target}, as before"))
+    return replace(asked, target=target)
+
+
+def _aim(catalog: Catalog, target: str, *, force: bool) -> Aim:
+    from modelyard.plan.aim import Aim
+
+    below = catalog.target(target).base if catalog.overlay is not None else None
+    return Aim((target, below) if below else (target,), catalog.base(target), force)
+
+
 @dataclass(frozen=True, slots=True)
 class _Pulls:
-    """What is to be installed, and how its images are pulled."""
+    """What is to be installed, and how its images are pulled.
+
+    Args:
+        workspace: where things are.
+        catalog: the catalogue, with the overlay in it.
+        target: the target's name.
+        aim: the target, as the cluster's memory is compared with it.
+        embedded: the embedded cluster's name; empty for any other.
+        require_digests: refuse images without one.
+    """
 
     workspace: Workspace
     catalog: Catalog
     target: str
+    aim: Aim
+    embedded: str
     require_digests: bool
 
     def refuse_early(self, asked: Asked) -> None:
@@ -149,13 +179,16 @@ class _Pulls:
 
         Raises:
             CatalogError: digests are required, and an image of it has none.
+            RefusalError: the cluster was installed for another target, or is no place for this one.
         """
-        from modelyard.apply import read_choice
+        from modelyard.apply import read_choice, refuse_other_target
 
+        if session is not None:
+            refuse_other_target(session, self.aim, embedded=self.embedded)
         before = read_choice(session) if session is not None else None
         settled = settle(asked, self.catalog, self.target, before, emit)
         self._refuse_unresolved(settled.names)
-        return settled
+        return replace(settled, choice=replace(settled.choice, target=self.aim.names[-1]))
 
     def _refuse_unresolved(self, names: Sequence[str]) -> None:
         if self.require_digests:

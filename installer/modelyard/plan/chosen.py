@@ -46,6 +46,7 @@ def read_choice(kept: Object, *, cluster: str) -> Choice:
             left_out=tuple(_text(name) for name in raw["left_out"]),
             overlay=_text(raw["overlay"]),
             mirror=_text(raw.get("mirror", "")),  # what was chosen before it was kept has none
+            target=_text(raw.get("target", "")),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"it is damaged ({error!r})") from error

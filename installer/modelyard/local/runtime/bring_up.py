@@ -31,6 +31,7 @@ from modelyard.local.runtime.procfs import ProcessId
 from modelyard.local.runtime.readiness import Waiting, apiserver_ready, nodes_ready, service_account_ready
 from modelyard.local.runtime.record import Record, read_record, record_of, running_supervisor, write_record
 from modelyard.local.runtime.spec import ClusterInfo, ClusterSpec
+from modelyard.plan import embedded
 from modelyard.steps import step
 
 READY_SECONDS = 120.0
@@ -167,6 +168,7 @@ def _make_ready(where: Layout, spec: ClusterSpec, nodes: list[NodeAddress], wait
     api = Api(where.kubeconfig)
     waiting.until("apiserver", lambda: apiserver_ready(api))
     etcd_has_served(where)
+    waiting.until("its mark", _marked(api, spec.name))
     objects = dns.objects()
     if spec.fake_nodes:
         objects += fake_nodes.objects(spec.fake_nodes, spec.fake_gpus)
@@ -194,6 +196,19 @@ def _progress(emit: Emit) -> Callable[[str], None]:
 def _applied(api: Api, path: str, body: dict[str, object]) -> Callable[[], str]:
     def probe() -> str:
         api.apply(path, body)
+        return ""
+
+    return probe
+
+
+def _marked(api: Api, name: str) -> Callable[[], str]:
+    """Return what marks the cluster as an embedded one; one that an earlier modelyard made gets its mark too."""
+
+    def probe() -> str:
+        metadata = api.get_json("/api/v1/namespaces/kube-system")["metadata"]
+        uid = str(metadata["uid"]) if isinstance(metadata, dict) else ""
+        path = f"/api/v1/namespaces/{embedded.REF.namespace}/configmaps/{embedded.REF.name}"
+        api.apply(path, embedded.mark_object(name, cluster=uid))
         return ""
 
     return probe
