@@ -29,6 +29,20 @@ def test_off_a_terminal_each_step_is_one_line_with_its_time(capsys: pytest.Captu
     ]
 
 
+def test_off_a_terminal_a_wait_says_each_thing_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("modelyard.cli.progress.PLAIN_PROGRESS_SECONDS", 0.0)
+    emit = PlainPrinter()
+    emit(StepStarted("a", "kserve"))
+    for detail in ["webhook: no answer"] * 3 + ["webhook: 503", "webhook: no answer"]:
+        emit(StepProgress("a", detail))
+    assert capsys.readouterr().err.splitlines() == [
+        "  ... kserve: webhook: no answer",
+        "  ... kserve: webhook: 503",
+    ]
+
+
 def test_no_escape_codes_off_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     with printing() as emit:
         emit(StepStarted("a", "x"))

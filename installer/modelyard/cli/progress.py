@@ -70,12 +70,13 @@ def span(seconds: float) -> str:
 
 
 class PlainPrinter:
-    """One line for each step that ends, with its time; a slow step says now and then what it waits for."""
+    """One line for each step that ends, with its time; a slow step says, each thing once, what it waits for."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._titles: dict[str, str] = {}
         self._told: dict[str, float] = {}
+        self._said: dict[str, set[str]] = {}
 
     def __call__(self, event: Event) -> None:
         """Print `event`, or pass it over."""
@@ -91,8 +92,10 @@ class PlainPrinter:
                 self._told[key] = time.monotonic()
                 return ""
             case StepProgress(key, detail):
-                if time.monotonic() - self._told.get(key, 0.0) < PLAIN_PROGRESS_SECONDS:
+                said = self._said.setdefault(key, set())
+                if detail in said or time.monotonic() - self._told.get(key, 0.0) < PLAIN_PROGRESS_SECONDS:
                     return ""
+                said.add(detail)
                 self._told[key] = time.monotonic()
                 return f"  ... {self._titles.get(key, key)}: {detail}"
             case StepDone(key, seconds, detail):
