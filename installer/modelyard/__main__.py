@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import suppress
@@ -41,7 +42,7 @@ def _tell(error: BaseException) -> int:
     """Say what went wrong on stderr; return the exit code."""
     import click
 
-    from modelyard.errors import ModelyardError
+    from modelyard.errors import HostError, ModelyardError
 
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 1
@@ -59,6 +60,14 @@ def _tell(error: BaseException) -> int:
     if isinstance(error, BrokenPipeError):  # `modelyard render | head`
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 - else Python complains once more at exit
         return 1
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        full = HostError(
+            f"disk of {error.filename}" if error.filename else "a disk",
+            f"is full: {error.strerror}",
+            "free space (df -h; modelyard local prune), then run the same command again: it goes on where it was",
+        )
+        click.echo(f"error: {full}", err=True)
+        return full.exit_code
     click.echo(f"error: unexpected {type(error).__name__}: {error}", err=True)
     click.echo("  next: MODELYARD_DEBUG=1 with the same command shows where; please report it", err=True)
     return 1

@@ -11,6 +11,7 @@ import click
 
 from modelyard.cli.options import Duration, Size, cache_option, output_option, timeout_option
 from modelyard.cli.progress import printing
+from modelyard.cli.scratch import require_scratch
 from modelyard.errors import ModelyardError
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ def up(
         port=port,
         fsync=fsync,
     )
+    require_scratch()
     started = time.monotonic()
     with printing() as emit:
         ensure_host_packages(emit)

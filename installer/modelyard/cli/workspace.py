@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from modelyard.cli.scratch import require_scratch
 from modelyard.events import Emit
 from modelyard.paths import cache_dir, data_root, upstreams_dir
 from modelyard.render.cache import Cache
@@ -74,6 +75,7 @@ class Workspace:
         found = shutil.which(name)
         if found is not None and _version_of(found) == version:
             return Path(found)
+        require_scratch()
         from modelyard.local.artifacts import binaries
         from modelyard.local.artifacts.queue import BuildQueue
         from modelyard.local.artifacts.toolchain import find_go
