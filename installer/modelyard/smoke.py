@@ -62,7 +62,14 @@ class SmokeResult:
         )
 
 
-def run(kubeconfig: Path, emit: Emit, *, timeout: float = 300, cancelled: threading.Event | None = None) -> SmokeResult:
+def run(
+    kubeconfig: Path,
+    emit: Emit,
+    *,
+    timeout: float = 300,
+    cancelled: threading.Event | None = None,
+    gone: threading.Event | None = None,
+) -> SmokeResult:
     """Run the smoke job, check its result and remove it.
 
     Args:
@@ -70,6 +77,7 @@ def run(kubeconfig: Path, emit: Emit, *, timeout: float = 300, cancelled: thread
         emit: receives the step `smoke`, its progress and its result.
         timeout: seconds until the job must have ended.
         cancelled: set it to give up, and remove the job.
+        gone: set it when the cluster has ended: then nothing is removed, and no answer is waited for.
 
     Raises:
         StoppedError: `cancelled` was set.
@@ -77,6 +85,7 @@ def run(kubeconfig: Path, emit: Emit, *, timeout: float = 300, cancelled: thread
         ClusterUnreachableError: no apiserver answers.
     """
     session = connect(kubeconfig)
+    session.transport.cancelled = gone or session.transport.cancelled
     with step(emit, STEP, "run a job through the queue") as finish:
         result = _run(session, _objects(), emit, timeout, cancelled or threading.Event())
         finish(str(result))

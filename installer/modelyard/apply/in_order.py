@@ -8,7 +8,7 @@ from graphlib import TopologicalSorter
 from typing import TypeVar
 
 from modelyard.apply.run import Run, StoppedError
-from modelyard.errors import ModelyardError
+from modelyard.errors import ClusterUnreachableError, ModelyardError
 
 T = TypeVar("T")
 
@@ -22,7 +22,8 @@ def in_order(run: Run, after: Mapping[str, Collection[str]], work: Callable[[str
         work: what to do.
 
     Raises:
-        ModelyardError: the first failure; whatever does not come after the failed one was still done.
+        ModelyardError: the first failure; whatever does not come after the failed one was still done, unless the
+            cluster does not answer any longer.
         KeyboardInterrupt: Ctrl-C, after all threads have stopped.
     """
     sorter: TopologicalSorter[str] = TopologicalSorter(
@@ -45,6 +46,8 @@ def in_order(run: Run, after: Mapping[str, Collection[str]], work: Callable[[str
                     error = future.exception()
                     if isinstance(error, ModelyardError):
                         failures.append(error)
+                        if isinstance(error, ClusterUnreachableError):  # nor will anybody else get an answer
+                            run.stop()
                     else:
                         results.append(future.result())
                         sorter.done(name)

@@ -14,7 +14,7 @@ from modelyard.apply.in_order import in_order
 from modelyard.apply.run import Rendered, Run
 from modelyard.catalog.models import Component
 from modelyard.cluster import Session
-from modelyard.errors import ModelyardError
+from modelyard.errors import ClusterUnreachableError, ModelyardError
 from modelyard.events import Emit, StepDone, StepFailed, StepStarted, discard
 from modelyard.readiness import rules_from
 
@@ -88,6 +88,10 @@ def _one(run: Run, item: Rendered, prepare: Prepare | None, known: State | None)
             prepare(item.component)
         outcome = install_component(run, item, key, known)
     except ModelyardError as error:
+        if run.cancelled.is_set():  # what stopped the run says why, once
+            raise
+        if isinstance(error, ClusterUnreachableError):
+            run.stop()
         run.emit(StepFailed(key, time.monotonic() - began, f"{error.subject}: {error.cause}"))
         raise
     run.emit(StepDone(key, time.monotonic() - began, str(outcome)))

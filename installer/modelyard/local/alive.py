@@ -1,0 +1,57 @@
+"""A cluster that ends in mid-install ends the install at once, with one message."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from modelyard.errors import LocalClusterError
+from modelyard.local.runtime.layout import Layout
+from modelyard.local.runtime.logs import tail
+from modelyard.local.runtime.record import running_supervisor
+
+ASK_SECONDS = 0.5
+
+
+@contextmanager
+def alive(cluster: Layout, stop: Callable[[], None]) -> Iterator[threading.Event]:
+    """Watch, while inside, that the supervisor of a cluster runs; give what is set once it does not.
+
+    Args:
+        cluster: the cluster's paths.
+        stop: called when the supervisor has ended, from another thread; is to make an end of what goes on inside.
+
+    Raises:
+        LocalClusterError: it has, and what goes on inside failed.
+    """
+    gone, left = threading.Event(), threading.Event()
+
+    def watch() -> None:
+        while not left.wait(ASK_SECONDS):
+            if running_supervisor(cluster) is None:
+                gone.set()
+                stop()
+                return
+
+    watching = threading.Thread(target=watch, name="alive", daemon=True)
+    watching.start()
+    try:
+        yield gone
+    except Exception as error:
+        if running_supervisor(cluster) is None:
+            raise _ended(cluster) from error
+        raise
+    finally:
+        left.set()
+        watching.join()
+
+
+def _ended(cluster: Layout) -> LocalClusterError:
+    last = (tail(cluster.log("supervisor"), 1) or ["its log is empty"])[0]
+    return LocalClusterError(
+        f"cluster {cluster.name}",
+        f"ended while the platform was being installed on it; the supervisor's last words: {last}",
+        f"modelyard install --name {cluster.name} brings it back and goes on: what was compiled is kept; why it ended: "
+        f"modelyard local logs --name {cluster.name}",
+    )
