@@ -54,7 +54,7 @@ def root(tmp_path: Path, own: str, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def install(root: Path, cluster: ClusterInfo) -> Install:
     """Run the command here, against the shared cluster by its kubeconfig."""
-    where = ["--kubeconfig", str(cluster.kubeconfig), "--cache-dir", str(root / "cache")]
+    where = ["--kubeconfig", str(cluster.kubeconfig)]
     return lambda *arguments: group(["install", *where, *arguments], standalone_mode=False)
 
 
@@ -156,7 +156,7 @@ def test_what_is_remembered_is_of_one_cluster_alone(
     other = bring(ClusterSpec(name="other"))
     moving = tmp_path / "kubeconfig"
     moving.write_text(Path(other.kubeconfig).read_text())
-    arguments = ["install", "--kubeconfig", str(moving), "--cache-dir", str(root / "cache")]
+    arguments = ["install", "--kubeconfig", str(moving)]
     with pytest.raises(ModelyardError):  # `local` is this one's: nothing is known here of target one
         group([*arguments, "--target", "two", "--dry-run", "client"], standalone_mode=False)
     group([*arguments, "--target", "local"], standalone_mode=False)

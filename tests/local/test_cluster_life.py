@@ -149,7 +149,7 @@ def test_up_asks_once_which_packages_the_machine_has(own: Any, tmp_path: Path) -
 
 def test_second_command_at_the_same_time_is_refused(stopped: ClusterInfo, bring: Bring) -> None:
     with locked(layout(stopped.name).lock):
-        for command in (lambda: bring(ClusterSpec(name=stopped.name)), lambda: down(stopped.name)):
+        for command in (lambda: bring(ClusterSpec(name=stopped.name), timeout=0.5), lambda: down(stopped.name)):
             with pytest.raises(LocalClusterError, match="another `modelyard local` command"):
                 command()
 

@@ -12,6 +12,7 @@ from modelyard.apply.prerequisites import check_prerequisites, refuse_missing_pr
 from modelyard.apply.preview import Preview, preview
 from modelyard.apply.run import Rendered, StoppedError, rendered
 from modelyard.apply.status import ComponentStatus, status
+from modelyard.apply.turn import at_work, this_command
 from modelyard.apply.uninstall import Removal, plan_removal, uninstall
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Rendered",
     "Report",
     "StoppedError",
+    "at_work",
     "check_prerequisites",
     "compare_all",
     "install",
@@ -36,6 +38,7 @@ __all__ = [
     "remembered_target",
     "rendered",
     "status",
+    "this_command",
     "unchosen",
     "uninstall",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +11,9 @@ from modelyard.errors import LocalClusterError
 
 if TYPE_CHECKING:
     from modelyard.cluster import Session
+    from modelyard.plan.lease import Holder
 
+_SHOWN = 200  # characters of a command
 DEFAULT_NAME = "modelyard"  # spec.DEFAULT_NAME; not imported, as `--help` is to be quick
 
 
@@ -43,3 +47,10 @@ def embedded_kubeconfig(name: str | None) -> Path | None:
     if name is not None:
         raise LocalClusterError(f"cluster {name}", "is not there", f"modelyard install --name {name}")
     return None
+
+
+def this_holder() -> Holder:
+    """Return this command, as others that want to change the same cluster are told of it."""
+    from modelyard.apply import this_command
+
+    return this_command(shlex.join(["modelyard", *sys.argv[1:]])[:_SHOWN])

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from modelyard.cli.clusters import DEFAULT_NAME
+from modelyard.cli.clusters import DEFAULT_NAME, this_holder
 from modelyard.cli.composing import Asked, Settled, composing_options, settle, tell_unchosen
 from modelyard.cli.local_options import LocalOptions, local_options
 from modelyard.cli.options import cache_option, cluster_options, mirror_option, timeout_option
 from modelyard.cli.progress import printing, span
+from modelyard.cli.scratch import require_scratch
 from modelyard.cli.workspace import Workspace
 from modelyard.errors import CatalogError
 from modelyard.events import Emit, Note, discard
@@ -89,6 +90,7 @@ def install(
     """
     result: Result | None = None
     with printing() as emit:
+        require_scratch()
         workspace = Workspace(cache_dir, emit)
         elsewhere = kubeconfig is not None or context is not None
         if elsewhere:
@@ -234,15 +236,19 @@ def _embedded(
     smoke: bool | None,
 ) -> Result:
     """Build, start, load and apply, all overlapped."""
+    from modelyard import apply
     from modelyard.cluster import connect
     from modelyard.local import platform
     from modelyard.local.again import reach_again
     from modelyard.plan.adoption import Adoption
 
     workspace, catalog, target = pulls.workspace, pulls.catalog, pulls.target
-    settled = pulls.settle(asked, reach_again(spec, workspace.cache_dir, emit), emit)
+    before = reach_again(spec, workspace.cache_dir, emit, timeout=timeout)
+    settled = pulls.settle(asked, before, emit)
     request = platform.Request(
         spec=spec,
+        holder=this_holder(),
+        before=apply.read_choice(before) if before is not None else None,
         target=target,
         components=settled.names,
         choice=settled.choice,
@@ -283,11 +289,16 @@ def _existing(
     from modelyard.plan.adoption import Adoption
 
     session = connect(kubeconfig, context)  # before rendering: a kubeconfig that points nowhere is soon said
-    settled, items = _fitting(pulls, asked, session, emit, force=force)
-    compared = apply.compare_all(session, items, Adoption(asked.adopted))
-    apply.keep_choice(session, settled.choice)
-    report = apply.install(session, items, emit=emit, timeout=timeout, compared=compared)
-    tell_unchosen(session, settled, emit)
+    cancelled = threading.Event()
+    with apply.at_work(session, this_holder(), emit=emit, timeout=timeout, cancelled=cancelled) as turn:
+        settled, items = _fitting(pulls, asked, session, emit, force=force)
+        compared = apply.compare_all(session, items, Adoption(asked.adopted))
+        if turn.take():  # another was at work since that was read
+            settled, items = _fitting(pulls, asked, session, emit, force=force)
+            compared = apply.compare_all(session, items, Adoption(asked.adopted))
+        apply.keep_choice(session, settled.choice)
+        report = apply.install(session, items, emit=emit, timeout=timeout, cancelled=cancelled, compared=compared)
+        tell_unchosen(session, settled, emit)
     return report
 
 

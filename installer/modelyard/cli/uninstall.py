@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,9 +38,9 @@ def uninstall(
     Custom resources go while their controllers live. Where a CustomResourceDefinition holds users' objects,
     nothing is removed unless --delete-data says so.
     """
-    from modelyard.apply import plan_removal
+    from modelyard.apply import at_work, plan_removal
     from modelyard.apply import uninstall as apply_uninstall
-    from modelyard.cli.clusters import open_session
+    from modelyard.cli.clusters import open_session, this_holder
 
     session = open_session(kubeconfig, context, name)
     removal = plan_removal(session, components)
@@ -48,8 +49,14 @@ def uninstall(
         return
     if not yes:
         _ask(removal, session.server, delete_data=delete_data)
-    with printing() as emit:
-        seconds = apply_uninstall(session, removal, delete_data=delete_data, emit=emit, timeout=timeout)
+    cancelled = threading.Event()
+    holder = this_holder()
+    with printing() as emit, at_work(session, holder, emit=emit, timeout=timeout, cancelled=cancelled) as turn:
+        turn.take()
+        removal = plan_removal(session, components)  # anew: another may have been at work until now
+        seconds = apply_uninstall(
+            session, removal, delete_data=delete_data, emit=emit, timeout=timeout, cancelled=cancelled
+        )
     click.echo(f"{len(removal.order)} components removed ({span(seconds)})")
 
 

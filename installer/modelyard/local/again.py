@@ -14,13 +14,14 @@ from modelyard.local.runtime.layout import layout
 from modelyard.local.runtime.record import read_record, running_supervisor
 
 
-def reach_again(spec: ClusterSpec, cache: Path, emit: Emit) -> Session | None:
+def reach_again(spec: ClusterSpec, cache: Path, emit: Emit, *, timeout: float) -> Session | None:
     """Return a session with the cluster, brought back up where it is down; None if it was never there.
 
     Args:
         spec: the cluster, as it is to be.
         cache: the cache folder.
         emit: takes the events.
+        timeout: seconds for it to become ready, where it is down.
 
     Raises:
         ModelyardError: it cannot be brought up, or does not answer.
@@ -32,5 +33,5 @@ def reach_again(spec: ClusterSpec, cache: Path, emit: Emit) -> Session | None:
         ensure_host_packages(emit)
         fit_host(spec.name, cache)  # before minutes of compiling
         binaries, pause_image = cluster_binaries(cache, emit)
-        up(spec, binaries, pause_image, emit)
+        up(spec, binaries, pause_image, emit, timeout=timeout)
     return connect(paths.kubeconfig)

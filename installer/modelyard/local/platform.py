@@ -14,17 +14,21 @@ import json
 import shutil
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from modelyard import apply, smoke
+from modelyard.apply.comparison import Comparison
 from modelyard.catalog import Catalog, Component
 from modelyard.catalog.choice import Choice
-from modelyard.cluster import connect
+from modelyard.cluster import Session, connect
+from modelyard.errors import NotReadyError, RefusalError
 from modelyard.events import Emit, Event, Note, StepDone, StepFailed, StepProgress
 from modelyard.local import supply
+from modelyard.local.alive import alive
 from modelyard.local.artifacts.binaries import CONTROL_PLANE, HELM, KUSTOMIZE
 from modelyard.local.artifacts.cluster_set import request_set
 from modelyard.local.artifacts.debian import ensure_host_packages
@@ -37,7 +41,11 @@ from modelyard.local.runtime.bring_up import fit_host
 from modelyard.local.runtime.layout import layout
 from modelyard.local.sizing import Render, render_to_fit
 from modelyard.plan.adoption import Adoption
+from modelyard.plan.lease import Holder
 from modelyard.steps import step
+
+# A cold build of all components takes half of it on a slow machine; the install says nothing then.
+SILENCE_SECONDS = 7200.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +58,8 @@ class Request:
         components: names, each after what it requires.
         choice: what was chosen; the cluster keeps it.
         adoption: what lives there as somebody else's and may be taken over.
+        before: what had been chosen when that was settled; None for a cluster that was new.
+        holder: the command, as others that want to change the cluster are told of it.
         cache: the cache folder.
         timeout: seconds that each single wait for readiness may last.
         smoke: run the smoke job at the end; None: unless it passed before on the very same platform.
@@ -59,6 +69,8 @@ class Request:
     target: str
     components: tuple[str, ...]
     choice: Choice
+    before: Choice | None
+    holder: Holder
     cache: Path
     timeout: float
     smoke: bool | None = None
@@ -98,7 +110,7 @@ def install(catalog: Catalog, request: Request, *, render: Render, emit: Emit, c
             queue.binary(KUSTOMIZE)
             queue.binary(HELM)
             supplies = supply.request(queue, catalog, request.components)
-        cluster = up(request.spec, *cluster_set(), emit)
+        cluster = up(request.spec, *cluster_set(), emit, timeout=request.timeout)
         _offer_kubectl(queue)
         return _on_cluster(catalog, request, cluster, supplies, render, emit, cancelled)
     finally:
@@ -114,70 +126,132 @@ def _on_cluster(
     emit: Emit,
     cancelled: threading.Event,
 ) -> Result:
-    session = connect(cluster.kubeconfig)
-    loader = Loader(request.spec.name, cancelled)
+    session, milestones = connect(cluster.kubeconfig), Milestones(emit)
+
+    def stop() -> None:
+        cancelled.set()
+        session.transport.cancelled.set()
+        milestones.give_up()
+
+    where, holder = layout(request.spec.name), request.holder
+    with (
+        alive(where, stop) as gone,
+        apply.at_work(session, holder, emit=emit, timeout=request.timeout, cancelled=cancelled) as turn,
+    ):
+        items, compared = _compared(catalog, request, session, render)
+        if turn.take():  # another was at work since that was read
+            items, compared = _compared(catalog, request, session, render)
+        apply.keep_choice(session, request.choice)
+        loader = Loader(request.spec.name, cancelled)
+        proving = _Proving(request, cluster, supplies, loader, milestones, Proof(where.root / "smoke-passed", items))
+
+        def prepare(component: Component) -> None:
+            loader.load(supplies[component.name].controller)
+
+        with ThreadPoolExecutor(2, "beside-install") as beside:
+            proof = beside.submit(_prove, proving, emit, cancelled, gone)
+            rest = beside.submit(_load_workloads, catalog, request, supplies, loader, milestones, emit)
+            try:
+                report = apply.install(
+                    session,
+                    items,
+                    prepare=prepare,
+                    emit=milestones,
+                    timeout=request.timeout,
+                    cancelled=cancelled,
+                    compared=compared,
+                )
+                milestones.end()
+                rest.result()
+                return Result(cluster, report, proof.result())
+            except BaseException:  # Ctrl-C too: what runs beside ends at its next safe point, and is waited for
+                cancelled.set()
+                milestones.give_up()
+                raise
+
+
+def _compared(
+    catalog: Catalog, request: Request, session: Session, render: Render
+) -> tuple[tuple[apply.Rendered, ...], Comparison]:
+    """Return the platform to fit its cluster, compared with what lives there; nothing has been written till then."""
+    _refuse_changed(session, request)
     items = render_to_fit(catalog, request.target, request.components, session, render)
-    compared = apply.compare_all(session, items, request.adoption)
-    apply.keep_choice(session, request.choice)
-    milestones = Milestones(emit)
-    proof_of = Proof(layout(request.spec.name).root / "smoke-passed", items)
+    return items, apply.compare_all(session, items, request.adoption)
 
-    def prepare(component: Component) -> None:
-        loader.load(supplies[component.name].controller)
 
-    with ThreadPoolExecutor(2, "beside-install") as beside:
-        proof = beside.submit(_prove, request, cluster, supplies, loader, milestones, proof_of, emit, cancelled)
-        rest = beside.submit(_load_workloads, catalog, request, supplies, loader, milestones, emit)
-        try:
-            report = apply.install(
-                session,
-                items,
-                prepare=prepare,
-                emit=milestones,
-                timeout=request.timeout,
-                cancelled=cancelled,
-                compared=compared,
-            )
-            rest.result()
-            return Result(cluster, report, proof.result())
-        except BaseException:  # Ctrl-C too: what runs beside ends at its next safe point, and is waited for
-            cancelled.set()
-            milestones.give_up()
-            raise
+def _refuse_changed(session: Session, request: Request) -> None:
+    """Refuse to go on where another command changed, while this one built or waited, what was chosen."""
+    now = apply.read_choice(session)
+    if now != request.before:
+        raise RefusalError(
+            f"cluster {request.spec.name}",
+            f"was changed by another command meanwhile: {now or 'nothing is chosen for it any longer'}",
+            "run the same command again: it goes by what holds now",
+        )
 
 
 class Milestones:
-    """Passes events on, and lets others wait until a component is installed."""
+    """Passes events on, and lets others wait until a component is installed.
 
-    def __init__(self, emit: Emit) -> None:
+    Args:
+        emit: takes the events.
+        silence: seconds without any event after which nobody waits any longer.
+    """
+
+    def __init__(self, emit: Emit, *, silence: float = SILENCE_SECONDS) -> None:
         self._emit = emit
+        self._silence = silence
         self._changed = threading.Condition()
         self._installed: set[str] = set()
         self._over = False
+        self._ended = False
+        self._last, self._last_at = "nothing", time.monotonic()
 
     def __call__(self, event: Event) -> None:
         """Take an event of the install."""
         self._emit(event)
         kind, _, name = getattr(event, "key", "").partition(":")
-        if kind == "install" and isinstance(event, StepDone | StepFailed):
-            with self._changed:
-                if isinstance(event, StepDone):
-                    self._installed.add(name)
-                else:
-                    self._over = True
-                self._changed.notify_all()
+        with self._changed:
+            self._last, self._last_at = str(event), time.monotonic()
+            if kind == "install" and isinstance(event, StepDone):
+                self._installed.add(name)
+            elif kind == "install" and isinstance(event, StepFailed):
+                self._over = True
+            self._changed.notify_all()
 
     def give_up(self) -> None:
-        """Let nobody wait any longer."""
+        """Let nobody wait any longer: the install failed, and says why itself."""
         with self._changed:
             self._over = True
             self._changed.notify_all()
 
-    def reached(self, names: Sequence[str]) -> bool:
-        """Wait until all of `names` are installed; False where the install failed before."""
+    def end(self) -> None:
+        """Let nobody wait any longer: the install ended well, so all that it does has been told."""
         with self._changed:
-            self._changed.wait_for(lambda: self._over or self._installed.issuperset(names))
+            self._ended = True
+            self._changed.notify_all()
+
+    def reached(self, names: Sequence[str]) -> bool:
+        """Wait until all of `names` are installed; False where the install failed before.
+
+        Raises:
+            NotReadyError: the install ended, or nothing was heard of it for too long, and one of them was not told.
+        """
+        with self._changed:
+            while not (self._over or self._installed.issuperset(names)):
+                left = self._last_at + self._silence - time.monotonic()
+                if self._ended or left <= 0:
+                    raise self._untold(min(set(names) - self._installed))
+                self._changed.wait(left)
             return self._installed.issuperset(names)
+
+    def _untold(self, name: str) -> NotReadyError:
+        when = "the install ended" if self._ended else f"nothing was heard for {self._silence:.0f} s"
+        return NotReadyError(
+            f"component {name}",
+            f"was not told to be installed, though {when}; last seen: {self._last}",
+            "run the same command again: it goes on where it was",
+        )
 
 
 class Proof:
@@ -205,17 +279,23 @@ class Proof:
         self._path.unlink(missing_ok=True)
 
 
+@dataclass(frozen=True, slots=True)
+class _Proving:
+    """What the smoke job needs."""
+
+    request: Request
+    cluster: ClusterInfo
+    supplies: Mapping[str, supply.Supply]
+    loader: Loader
+    milestones: Milestones
+    proof: Proof
+
+
 def _prove(
-    request: Request,
-    cluster: ClusterInfo,
-    supplies: Mapping[str, supply.Supply],
-    loader: Loader,
-    milestones: Milestones,
-    proof: Proof,
-    emit: Emit,
-    cancelled: threading.Event,
+    proving: _Proving, emit: Emit, cancelled: threading.Event, gone: threading.Event
 ) -> smoke.SmokeResult | None:
     """Run the smoke job as soon as what it runs through is there."""
+    request, proof, supplies = proving.request, proving.proof, proving.supplies
     needed = supply.SMOKE_COMPONENTS
     wanted = request.smoke if request.smoke is not None else not proof.given()
     if not wanted or not set(needed) <= set(request.components):
@@ -223,10 +303,11 @@ def _prove(
     proof.withdraw()
     # Disks are slow: first the controllers that the job waits for, then its own image.
     for images in [*(supplies[name].controller for name in needed), *(supplies[name].workload for name in needed)]:
-        loader.load(images)
-    if not milestones.reached(needed):
+        proving.loader.load(images)
+    if not proving.milestones.reached(needed):
         return None  # the install's own error says why
-    result = smoke.run(cluster.kubeconfig, emit, cancelled=cancelled)
+    kubeconfig = proving.cluster.kubeconfig
+    result = smoke.run(kubeconfig, emit, timeout=request.timeout, cancelled=cancelled, gone=gone)
     proof.give()
     return result
 

@@ -7,11 +7,11 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from modelyard.errors import HostError, LocalClusterError
-from modelyard.events import Emit, StepProgress, discard
+from modelyard.events import Emit, Note, StepProgress, discard
 from modelyard.local.runtime import dns, fake_nodes, identities, nics, node_components, node_root
 from modelyard.local.runtime.addresses import NodeAddress, node_addresses
 from modelyard.local.runtime.api import Api
@@ -55,7 +55,7 @@ def up(
         binaries: name to path of each program that the cluster runs.
         pause_image: OCI tar of the image that holds a pod's namespaces.
         emit: takes the progress events.
-        timeout: seconds for the cluster to become ready.
+        timeout: seconds for the cluster to become ready, and before that for another command on it to end.
 
     Raises:
         HostError: the machine lacks something.
@@ -64,7 +64,7 @@ def up(
     where = layout(spec.name)
     host = fit_host(spec.name)
     make_root(where)
-    with _alone(where):
+    with _alone(where, emit, timeout):
         process = running_supervisor(where)
         if process is not None:
             return _already_up(where, spec, process, emit, timeout)
@@ -269,13 +269,19 @@ def _stop(where: Layout) -> None:
 
 
 @contextmanager
-def _alone(where: Layout) -> Iterator[None]:
-    try:
-        with locked(where.lock):
-            yield
-    except BlockingIOError as error:
-        raise LocalClusterError(
-            f"cluster {where.name}",
-            "another `modelyard local` command is bringing it up or down",
-            "wait until it has ended, then run this again",
-        ) from error
+def _alone(where: Layout, emit: Emit, timeout: float) -> Iterator[None]:
+    """Be the only command that brings the cluster up or down; wait for another one."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(where.lock))
+        except BlockingIOError:
+            emit(Note(f"waiting: another command is bringing cluster {where.name} up or down"))
+            try:
+                stack.enter_context(locked(where.lock, patience=timeout))
+            except BlockingIOError as error:
+                raise LocalClusterError(
+                    f"cluster {where.name}",
+                    f"another `modelyard local` command is bringing it up or down; waited for {timeout:g} s",
+                    "wait until it has ended, then run this again",
+                ) from error
+        yield
