@@ -16,7 +16,7 @@ from apply_helpers import Events, deployment, namespace, rendered
 from modelyard.apply import install
 from modelyard.cluster import Session, connect
 from modelyard.errors import ClusterUnreachableError
-from modelyard.events import StepDone, StepFailed
+from modelyard.events import StepDone, StepFailed, StepProgress
 from modelyard.local.runtime import ClusterInfo
 
 
@@ -90,8 +90,8 @@ def test_an_install_ends_with_one_message_and_begins_nothing_more(
 
     def cut_when_all_wait(event: object) -> None:
         events(event)  # type: ignore[arg-type]
-        if "0/1" in str(event) or "0 of 1" in str(event):
-            waiting.add(getattr(event, "key", ""))
+        if isinstance(event, StepProgress) and event.detail.startswith("Deployment"):
+            waiting.add(event.key)
         if len(waiting) == 3:
             way.cut()
 
