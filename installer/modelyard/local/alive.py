@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from modelyard.errors import LocalClusterError
+from modelyard.errors import LocalClusterError, ModelyardError
 from modelyard.local.runtime.layout import Layout
 from modelyard.local.runtime.logs import tail
 from modelyard.local.runtime.record import running_supervisor
@@ -38,7 +38,7 @@ def alive(cluster: Layout, stop: Callable[[], None]) -> Iterator[threading.Event
     watching.start()
     try:
         yield gone
-    except Exception as error:
+    except ModelyardError as error:
         if running_supervisor(cluster) is None:
             raise _ended(cluster) from error
         raise
