@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 from hypothesis import given
@@ -61,6 +63,35 @@ def test_prune_deletes_and_counts(tmp_path: Path) -> None:
     done = prune(store, Limits(max_size=0), now=0)
     assert (len(done.entries), done.freed) == (1, 5)
     assert store.entries() == []
+
+
+def test_what_another_command_was_handed_stays_until_that_ends(tmp_path: Path) -> None:
+    program = """
+import sys
+from pathlib import Path
+from modelyard.local.artifacts.store import Store
+from modelyard.local.artifacts.holds import hold
+Store(Path(sys.argv[1])).get("binary", sys.argv[2], lambda target: target.write_text("x") and None)
+hold(Path(sys.argv[1], "go"))
+print("handed", flush=True)
+sys.stdin.read()
+"""
+    store = Store(tmp_path)
+    (tmp_path / "go").mkdir()
+    for key in ("old", "idle"):
+        store.get("binary", key, lambda target: target.write_text("x") and None)
+    for key in ("old", "new"):  # found in the store, and built into it
+        command = [sys.executable, "-P", "-c", program, tmp_path, key]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+            assert other.stdout is not None
+            assert other.stdout.readline() == b"handed\n"
+            done = prune(store, Limits(max_size=0), now=0)
+            assert [entry.key for entry in done.in_use] == [key]
+            assert [entry.key for entry in store.entries()] == [key]
+            assert prune_go_caches(tmp_path) is None
+            other.kill()
+    assert [entry.key for entry in prune(store, Limits(max_size=0), now=0).entries] == ["new"]
+    assert prune_go_caches(tmp_path) == 0
 
 
 def test_go_caches_go_although_they_are_read_only(tmp_path: Path) -> None:

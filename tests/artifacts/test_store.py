@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
@@ -165,6 +166,46 @@ def test_builders_and_removers_of_an_entry_never_meet(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(work, range(4))) == [None] * 4
     assert list(tmp_path.glob("*/*")) == []
+
+
+def a_tree(target: Path) -> None:
+    target.mkdir()
+    (target / "tool").write_text("good")
+    (target / "name").symlink_to("tool")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: (content / "name").unlink() or (content / "name").symlink_to("/etc/passwd"),
+        lambda content: (content / "tool").unlink() or (content / "tool").symlink_to("/etc/passwd"),
+        lambda content: (content / "added").symlink_to("/etc/passwd"),
+        lambda content: (content / "tool").unlink() or os.mkfifo(content / "tool"),
+        lambda content: os.mkfifo(content / "line\nbreak"),
+        lambda content: content.rename(content.parent / "x") and content.symlink_to("x"),
+        lambda content: (content.parent / SEAL).unlink() or os.mkfifo(content.parent / SEAL),
+        lambda content: content.parent.rename(content.parent.parent / "x") and content.parent.symlink_to("x"),
+    ],
+)
+def test_links_pipes_and_what_was_added_are_damage(tmp_path: Path, damage: Callable[[Path], object]) -> None:
+    content = Store(tmp_path).get("binary", "k", a_tree)
+    damage(content)
+    again = Store(tmp_path).get("binary", "k", a_tree)
+    assert (again / "tool").read_text() == "good"
+    assert (again / "name").readlink() == Path("tool")
+    assert sorted(path.name for path in again.iterdir()) == ["name", "tool"]
+    assert not again.is_symlink()
+
+
+def test_seal_of_before_links_were_sealed_holds(tmp_path: Path) -> None:
+    content = Store(tmp_path).get("binary", "k", a_tree)
+    seal = content.parent / SEAL
+    document = json.loads(seal.read_text())
+    del document["specials"], document["files"]["name"]
+    seal.write_text(json.dumps(document))
+    assert Store(tmp_path).has("binary", "k")
+    (content / "tool").write_text("evil")
+    assert not Store(tmp_path).has("binary", "k")
 
 
 def test_build_that_is_sealed_but_not_yet_in_place_is_no_entry(tmp_path: Path) -> None:

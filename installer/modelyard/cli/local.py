@@ -269,8 +269,12 @@ def prune(max_age: float | None, max_size: int | None, everything: bool, cache_d
     store = Store(folder / "store")
     protected = pruning.holding(store.entries(), files_in_use())
     done = pruning.prune(store, limits, now=time.time(), protected=protected)
-    freed = done.freed + (pruning.prune_go_caches(folder) if everything else 0)
+    go = pruning.prune_go_caches(folder) if everything else 0
+    freed = done.freed + (go or 0)
     click.echo(f"{len(done.entries)} entries and {done.scratch} unfinished builds removed, {freed / 1e9:.1f} GB freed")
+    if done.in_use or go is None:
+        also = " and Go's caches" if go is None else ""
+        click.echo(f"{len(done.in_use)} entries{also} are in use by another modelyard command, and stay", err=True)
 
 
 def _name_option(name: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from modelyard.local.artifacts.holds import unheld
 from modelyard.local.artifacts.store import Entry, Store
 
 
@@ -26,11 +27,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What a prune did: entries and scratch folders removed, bytes freed."""
+    """What a prune did: entries and scratch folders removed, bytes freed, entries left as other commands use them."""
 
     entries: tuple[Entry, ...]
     scratch: int
     freed: int
+    in_use: tuple[Entry, ...] = ()
 
 
 def select(entries: Sequence[Entry], limits: Limits, *, now: float, protected: Collection[Path] = ()) -> list[Entry]:
@@ -68,22 +70,25 @@ def holding(entries: Sequence[Entry], used: Collection[Path]) -> set[Path]:
 
 
 def prune(store: Store, limits: Limits, *, now: float, protected: Collection[Path] = ()) -> Pruned:
-    """Remove what `select` chooses and what interrupted builds left behind."""
+    """Remove what `select` chooses and no other process uses, and what interrupted builds left behind."""
     chosen = select(store.entries(), limits, now=now, protected=protected)
-    for entry in chosen:
-        store.remove(entry)
-    return Pruned(tuple(chosen), store.sweep_scratch(), sum(entry.size for entry in chosen))
+    in_use = tuple(entry for entry in chosen if not store.remove(entry))
+    gone = tuple(entry for entry in chosen if entry not in in_use)
+    return Pruned(gone, store.sweep_scratch(), sum(entry.size for entry in gone), in_use)
 
 
-def prune_go_caches(cache: Path) -> int:
-    """Remove Go's module and build caches under `cache`; return the bytes freed.
+def prune_go_caches(cache: Path) -> int | None:
+    """Remove Go's module and build caches under `cache`; return the bytes freed, None where another command uses them.
 
     Go keeps its module cache read-only, so it is made writable first.
     """
     folder = cache / "go"
     if not folder.is_dir():
         return 0
-    size = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
-    subprocess.run(["chmod", "--recursive", "u+w", folder], check=True)
-    shutil.rmtree(folder)
+    with unheld(folder) as free:
+        if not free:
+            return None
+        size = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+        subprocess.run(["chmod", "--recursive", "u+w", folder], check=True)
+        shutil.rmtree(folder)
     return size

@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 import time
@@ -23,9 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from modelyard.errors import BuildError
+from modelyard.local.artifacts.holds import hold, unheld
 
 SEAL = "seal.json"
 CONTENT = "content"
+_OLD = "/"  # no file's name
+_LARGEST_SEAL = 64 << 20  # bytes; of the largest image's packages it takes 4 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,8 @@ class Store:
     def get(self, kind: str, key: str, build: Callable[[Path], None]) -> Path:
         """Return the path of entry (`kind`, `key`), built by `build` if it is missing or damaged.
 
+        It stays until this process ends: no prune of another removes it.
+
         Args:
             kind: a folder name ("binary", "image").
             key: a hash over everything that decides the content.
@@ -74,14 +80,15 @@ class Store:
             whatever else `build` raises; nothing is stored then.
         """
         folder = self.root / kind / key
-        if (found := _intact(folder)) is not None:
+        if (found := _held(folder)) is not None:
             return found
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             with _locked(folder.with_name(f".{key}.lock")):
-                if (found := _intact(folder)) is not None:  # another run built it while this one waited
+                if (found := _held(folder)) is not None:  # another run built it while this one waited
                     return found
                 _build_into(folder, build)
+                hold(folder / SEAL)
         except (OSError, subprocess.CalledProcessError) as error:
             raise _cannot_build(f"{kind} in {self.root}", error) from error
         return folder / CONTENT
@@ -99,13 +106,19 @@ class Store:
                 found.append(Entry(folder.parent.name, folder.name, folder, _size(folder), seal.stat().st_mtime))
         return found
 
-    def remove(self, entry: Entry) -> None:
-        """Delete one entry; a run that is about to use it builds it again."""
+    def remove(self, entry: Entry) -> bool:
+        """Delete one entry, unless another process was handed it; tell whether it is gone.
+
+        A run that is about to use it builds it again.
+        """
         lock = entry.path.with_name(f".{entry.key}.lock")
-        with _locked(lock):
+        with _locked(lock), unheld(entry.path / SEAL) as free:
+            if not free:
+                return False
             (entry.path / SEAL).unlink(missing_ok=True)  # first the seal: what is left counts as damaged
             shutil.rmtree(entry.path, ignore_errors=True)
             lock.unlink(missing_ok=True)  # while it is held: who waits for it sees that it is gone, and makes a new one
+        return True
 
     def sweep_scratch(self) -> int:
         """Delete what interrupted builds left behind; return how many folders went.
@@ -119,6 +132,11 @@ class Store:
                 shutil.rmtree(scratch, ignore_errors=True)
                 swept += 1
         return swept
+
+
+def _held(folder: Path) -> Path | None:
+    """Return the content's path if it is as it was sealed, and now stays so."""
+    return _intact(folder) if hold(folder / SEAL) else None
 
 
 def _cannot_build(subject: str, error: OSError | subprocess.CalledProcessError) -> BuildError:
@@ -137,8 +155,10 @@ def _build_into(folder: Path, build: Callable[[Path], None]) -> None:
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.scratch-", dir=folder.parent))
     try:
         build(scratch / CONTENT)
-        (scratch / SEAL).write_text(json.dumps({"files": _measure(scratch / CONTENT, hashed=True)}))
-        if folder.exists():  # a damaged entry
+        (scratch / SEAL).write_text(json.dumps({"files": _measure(scratch / CONTENT, hashed=True), "specials": True}))
+        if folder.is_symlink() or folder.is_file():  # a damaged entry
+            folder.unlink()
+        elif folder.exists():
             shutil.rmtree(folder)
         scratch.rename(folder)
     finally:
@@ -159,11 +179,14 @@ def _sealed(seal: Path) -> dict[str, dict[str, Any]]:
         OSError: it cannot be read.
         ValueError: it is damaged.
     """
+    if seal.is_symlink() or not seal.is_file() or seal.stat().st_size > _LARGEST_SEAL:  # a pipe would never end
+        raise ValueError(f"{seal} is not a seal")
     document = json.loads(seal.read_text())
     files = document.get("files") if isinstance(document, dict) else None
     if not isinstance(files, dict) or not all(_is_sealed_file(part) for part in files.values()):
-        raise ValueError(f"{seal} is no seal")
-    return files
+        raise ValueError(f"{seal} is not a seal")
+    # Seals of before say nothing of links, which were not looked at.
+    return files if document.get("specials") else files | {_OLD: {"size": 0}}
 
 
 def _is_sealed_file(part: object) -> bool:
@@ -177,13 +200,15 @@ def _intact(folder: Path) -> Path | None:
     they differ (a copied cache, say) are the contents hashed.
     """
     seal, content = folder / SEAL, folder / CONTENT
+    if folder.is_symlink() or content.is_symlink():  # ours are folders and files
+        return None
     try:
         sealed = _sealed(seal)
-        if not _same(sealed, _measure(content, hashed=False), ("size", "mtime", "ctime")):
+        if not _same(sealed, _measure(content, hashed=False), ("size", "mtime", "ctime", "special")):
             fresh = _measure(content, hashed=True)
-            if not _same(sealed, fresh, ("size", "sha256")):
+            if not _same(sealed, fresh, ("size", "sha256", "special")):
                 return None
-            seal.write_text(json.dumps({"files": fresh}))
+            seal.write_text(json.dumps({"files": fresh, "specials": True}))
         # The seal's time is the entry's last use; to the hour is enough for pruning and spares writes.
         if time.time() - seal.stat().st_mtime > 3600:
             os.utime(seal)
@@ -192,19 +217,25 @@ def _intact(folder: Path) -> Path | None:
     return content
 
 
-def _same(sealed: dict[str, dict[str, object]], found: dict[str, dict[str, object]], fields: tuple[str, ...]) -> bool:
+def _same(sealed: dict[str, dict[str, Any]], found: dict[str, dict[str, Any]], fields: tuple[str, ...]) -> bool:
+    if _OLD in sealed:
+        sealed = {name: part for name, part in sealed.items() if name != _OLD}
+        found = {name: part for name, part in found.items() if "special" not in part}
     return sealed.keys() == found.keys() and all(
         sealed[name].get(field) == found[name].get(field) for name in sealed for field in fields
     )
 
 
 def _measure(content: Path, *, hashed: bool) -> dict[str, dict[str, object]]:
-    files = [content] if not content.is_dir() else sorted(p for p in content.rglob("*") if p.is_file())
-    measured = {}
+    files = [content] if not content.is_dir() else sorted(content.rglob("*"))
+    measured: dict[str, dict[str, object]] = {}
     for path in files:
-        if path.is_symlink():
+        status = path.lstat()
+        if stat.S_ISDIR(status.st_mode):
             continue
-        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            measured[str(path.relative_to(content))] = {"size": 0, "special": _special(path, status)}
+            continue
         facts: dict[str, object] = {
             "size": status.st_size,
             "mtime": status.st_mtime_ns,
@@ -214,6 +245,13 @@ def _measure(content: Path, *, hashed: bool) -> dict[str, dict[str, object]]:
             facts["sha256"] = file_digest(path)
         measured[str(path.relative_to(content))] = facts
     return measured
+
+
+def _special(path: Path, status: os.stat_result) -> str:
+    """Return what a link, a device or a pipe is."""
+    if stat.S_ISLNK(status.st_mode):
+        return f"link to {path.readlink()}"
+    return f"{stat.S_IFMT(status.st_mode):o} {status.st_rdev}"
 
 
 @contextlib.contextmanager

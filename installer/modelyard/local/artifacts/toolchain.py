@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from modelyard.errors import BuildError
+from modelyard.local.artifacts.holds import hold
 from modelyard.local.artifacts.processes import Children
 from modelyard.local.artifacts.store import Store, digest
 from modelyard.sources.gomod import go_environment
@@ -51,6 +52,8 @@ def find_go(cache: Path) -> GoToolchain:
     Raises:
         BuildError: there is neither.
     """
+    (cache / "go").mkdir(parents=True, exist_ok=True)
+    hold(cache / "go")  # its module and build caches: no prune takes them away meanwhile
     if (found := shutil.which("go")) is not None:
         version = _version_of(Path(found))
         if version is not None and _numbers(version) >= MINIMUM:
