@@ -43,6 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
     assert me is not None
     write_json(folder / _OWNER, {"pid": me.pid, "start": me.start, "boot": me.boot})
     os.environ["MODELYARD_STATE_DIR"] = str(folder)
+    os.environ.setdefault("MODELYARD_TRY", "cgroup-v2")  # a machine with it is where it can be seen
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -26,7 +26,10 @@ GOOD = HostFacts(
     state_file_system="ext4",
     cache_free_mib=50000,
     cache_filled=False,
-    cgroup_version=2,
+    machine="x86_64",
+    kernel=(6, 1),
+    tried=frozenset(),
+    cgroup_version=1,
     missing_controllers=(),
     missing_capabilities=(),
     missing_file_systems=(),
@@ -40,7 +43,11 @@ LACKS = [
     ({"uid": 1000}, "root", "sudo"),
     ({"missing_capabilities": ("CAP_SYS_ADMIN",)}, "capabilities", "--privileged"),
     ({"namespaces": ("mnt", "pid")}, "kernel namespaces", "CONFIG_NAMESPACES"),
-    ({"missing_controllers": ("memory",)}, "cgroup controllers (version 2)", "mount the cgroup"),
+    ({"kernel": (5, 10)}, "kernel", "Debian 12"),
+    ({"machine": "aarch64"}, "architecture", "MODELYARD_TRY=aarch64"),
+    ({"machine": "riscv64", "tried": frozenset({"riscv64"})}, "architecture", "use a machine with x86-64"),
+    ({"cgroup_version": 2}, "cgroup version", "MODELYARD_TRY=cgroup-v2"),
+    ({"missing_controllers": ("memory",)}, "cgroup controllers (version 1)", "mount the cgroup"),
     ({"missing_file_systems": ("overlay",)}, "kernel file systems", "kmod && modprobe -a overlay"),
     ({"state_file_system": "overlay"}, "state folder's file system", "MODELYARD_STATE_DIR"),
     ({"state_file_system": "fuse.sshfs"}, "state folder's file system", "MODELYARD_STATE_DIR"),
@@ -79,6 +86,19 @@ def test_every_program_has_a_package_and_every_installed_package_a_program() -> 
 def test_filled_cache_and_none_need_little_space() -> None:
     require(dataclasses.replace(GOOD, cache_free_mib=3000, cache_filled=True))
     require(dataclasses.replace(GOOD, cache_free_mib=None))
+
+
+def test_what_was_never_seen_to_run_is_tried_when_asked_for_and_says_so() -> None:
+    host = dataclasses.replace(GOOD, cgroup_version=2, machine="aarch64", tried=frozenset({"cgroup-v2", "aarch64"}))
+    require(host)
+    said = [check.found for check in checks(host) if check.name in ("architecture", "cgroup version")]
+    assert all("not seen it run" in each for each in said)
+    assert len(said) == 2
+
+
+def test_what_to_try_is_read_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODELYARD_TRY", "cgroup-v2, aarch64")
+    assert gather(tmp_path).tried == {"cgroup-v2", "aarch64"}
 
 
 def test_every_check_is_seen_to_fail() -> None:

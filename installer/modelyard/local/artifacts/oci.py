@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from modelyard.local.artifacts.store import file_digest
+from modelyard.local.machine import architecture
 
 _LAYER = "application/vnd.oci.image.layer.v1.tar"
 _CONFIG = "application/vnd.oci.image.config.v1+json"
@@ -52,7 +53,7 @@ def write_image(out: Path, name: str, layers: Sequence[Path], config: ImageConfi
     digests = [file_digest(layer) for layer in layers]
     config_blob = _json(
         {
-            "architecture": "amd64",
+            "architecture": architecture(),
             "os": "linux",
             "config": {
                 "Entrypoint": list(config.entrypoint),

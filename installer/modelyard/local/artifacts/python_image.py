@@ -16,6 +16,7 @@ from modelyard.local.artifacts.python_recipe import RECIPES, Recipe, folder_dige
 from modelyard.local.artifacts.python_rootfs import installed_packages, rootfs_fingerprint, rootfs_layer, unpack
 from modelyard.local.artifacts.python_stubs import check_links, complete
 from modelyard.local.artifacts.store import Store, digest
+from modelyard.local.machine import require_x86
 
 _FORMAT = "1"  # raise when the way in which images are made changes what is in them
 _PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -42,8 +43,9 @@ def build_python_image(recipe: str, out: Path, cache: Path, emit: Emit, children
         children: runs what takes long; who stops it stops the build.
 
     Raises:
-        BuildError: a package or the root file system cannot be had.
+        BuildError: this machine is none with x86-64, or a package or the root file system cannot be had.
     """
+    require_x86(f"image of recipe {recipe}")
     spec = load_recipe(recipe)
 
     def tell(detail: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from modelyard.local.machine import architecture
 from modelyard.local.runtime.addresses import FAKE_POD_CIDR, GATEWAY
 from modelyard.local.runtime.control_plane import API_ADDRESS
 from modelyard.local.runtime.layout import Layout
@@ -81,7 +82,7 @@ def _node(node: str, gpus: int) -> dict[str, object]:
         PLAYER_LABEL: PLAYER,
         "kubernetes.io/hostname": node,
         "kubernetes.io/os": "linux",
-        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/arch": architecture(),
     }
     if gpus:
         labels["nvidia.com/gpu.product"] = "simulated"

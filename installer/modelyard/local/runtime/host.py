@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -35,6 +37,9 @@ class HostFacts:
         state_file_system: type of that file system ("ext4").
         cache_free_mib: free space of the cache's file system, in MiB; None where nothing is to be built.
         cache_filled: whether the cache holds the cluster's binaries already.
+        machine: architecture, as the kernel names it ("x86_64").
+        kernel: version of Linux, its first two numbers.
+        tried: what the user asks to try although this project never saw it run ($MODELYARD_TRY).
         cgroup_version: 1 or 2.
         missing_controllers: cgroup controllers that a kubelet needs and the machine lacks.
         missing_capabilities: rights that root lacks here (in a container without privileges).
@@ -54,6 +59,9 @@ class HostFacts:
     state_file_system: str
     cache_free_mib: int | None
     cache_filled: bool
+    machine: str
+    kernel: tuple[int, int]
+    tried: frozenset[str]
     cgroup_version: int
     missing_controllers: tuple[str, ...]
     missing_capabilities: tuple[str, ...]
@@ -84,6 +92,9 @@ def gather(state: Path, cache: Path | None = None) -> HostFacts:
         state_file_system=_file_system(folder),
         cache_free_mib=shutil.disk_usage(_nearest(cache)).free >> 20 if cache else None,
         cache_filled=cache is not None and _is_filled(cache),
+        machine=platform.machine(),
+        kernel=_kernel(platform.release()),
+        tried=frozenset(os.environ.get("MODELYARD_TRY", "").replace(",", " ").split()),
         cgroup_version=cgroups.version,
         missing_controllers=tuple(missing_controllers(cgroups)),
         missing_capabilities=_missing_capabilities(),
@@ -122,6 +133,11 @@ def _missing_capabilities() -> tuple[str, ...]:
             effective = int(line.split()[1], 16)
             return tuple(name for name, bit in _CAPABILITIES.items() if not effective >> bit & 1)
     return ()
+
+
+def _kernel(release: str) -> tuple[int, int]:
+    major, minor, *_ = [int(number) for number in re.findall(r"\d+", release)] + [0, 0]
+    return major, minor
 
 
 def _nearest(path: Path) -> Path:

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from modelyard.errors import HostError
 from modelyard.local.runtime.host import DEBIAN_PROGRAMS, HostFacts
 
+CGROUP_V2 = "cgroup-v2"
+TRIED = ("aarch64", CGROUP_V2)  # what MODELYARD_TRY may name
+MIN_KERNEL = (5, 12)
 MIN_CPUS = 2
 MIN_MEMORY_MIB = 4096
 MIN_AVAILABLE_MIB = 1536
@@ -52,8 +55,11 @@ def checks(host: HostFacts) -> list[Check]:
     return [
         _root(host),
         _capabilities(host),
+        _kernel(host),
+        _machine(host),
         _namespaces(host),
         _controllers(host),
+        _cgroup_version(host),
         _file_systems(host),
         _state_file_system(host),
         _debian(host),
@@ -97,6 +103,36 @@ def _root(host: HostFacts) -> Check:
 def _capabilities(host: HostFacts) -> Check:
     missing = host.missing_capabilities if host.uid == 0 else ()  # for others, `root` says it all
     return _lacking("capabilities", missing, "give the container that this runs in all rights (--privileged)")
+
+
+def _kernel(host: HostFacts) -> Check:
+    found, needed = (f"Linux {major}.{minor}" for major, minor in (host.kernel, MIN_KERNEL))
+    ok = host.kernel >= MIN_KERNEL
+    # mount_setattr(2): a node's view of the machine is read-only, with all that is mounted below it.
+    return Check("kernel", ok, found, f"at least {needed}", "" if ok else "use Debian 12's kernel or a later one")
+
+
+def _machine(host: HostFacts) -> Check:
+    if host.machine == "x86_64":
+        return Check("architecture", True, host.machine, "x86_64")
+    known = host.machine in TRIED
+    return _unseen("architecture", host, host.machine, "x86_64", "use a machine with x86-64") if known else Check(
+        "architecture", False, host.machine, "x86_64", "use a machine with x86-64"
+    )  # fmt: skip
+
+
+def _cgroup_version(host: HostFacts) -> Check:
+    if host.cgroup_version == 1:
+        return Check("cgroup version", True, "1", "1")
+    return _unseen("cgroup version", host, CGROUP_V2, "version 1", "boot with systemd.unified_cgroup_hierarchy=0")
+
+
+def _unseen(name: str, host: HostFacts, what: str, needed: str, other: str) -> Check:
+    """Return the check of something that is written for, and was never seen to run."""
+    if what in host.tried:
+        return Check(name, True, f"{what}, tried as asked for: this project has not seen it run", needed)
+    remedy = f"MODELYARD_TRY={what} before the same command tries it all the same; or {other}"
+    return Check(name, False, f"{what}, which this project has not seen run", needed, remedy)
 
 
 def _namespaces(host: HostFacts) -> Check:
