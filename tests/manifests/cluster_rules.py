@@ -189,8 +189,10 @@ def _wanted(obj: Object) -> Iterator[str]:
     namespace = text(obj, "metadata", "namespace")
     if text(obj, "kind") in WORKLOADS:
         yield from _wanted_by_pod(mapping(obj, "spec", "template", "spec"), namespace)
-    if text(obj, "kind") == "PersistentVolumeClaim" and (name := text(obj, "spec", "storageClassName")):
-        yield _name("StorageClass", "", name)
+    claims = [obj] if text(obj, "kind") == "PersistentVolumeClaim" else mappings(obj, "spec", "volumeClaimTemplates")
+    for claim in claims:
+        if name := text(claim, "spec", "storageClassName"):
+            yield _name("StorageClass", "", name)
     if text(obj, "kind") in ("RoleBinding", "ClusterRoleBinding"):
         kind = text(obj, "roleRef", "kind")
         yield _name(kind, namespace if kind == "Role" else "", text(obj, "roleRef", "name"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 
 from modelyard.images import find
@@ -59,6 +59,26 @@ def containers(objects: Iterable[Object]) -> list[tuple[str, Object]]:
         for field in ("initContainers", "containers")
         for container in mappings(template, "spec", field)
     ]
+
+
+def runtime_containers(objects: Iterable[Object]) -> list[tuple[str, Object]]:
+    """Return the containers of runtimes, wherever they stand in them: jobs and models are made of those."""
+    return [
+        (f"{ref_of(obj)}, container {text(container, 'name')}", container)
+        for obj in objects
+        if text(obj, "kind").endswith("Runtime")
+        for container in _containers_within(obj)
+    ]
+
+
+def _containers_within(value: object) -> Iterator[Object]:
+    if isinstance(value, Mapping):
+        yield from mappings(value, "containers")
+        for inner in value.values():
+            yield from _containers_within(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _containers_within(inner)
 
 
 # Images
@@ -120,6 +140,16 @@ def unbounded_containers(objects: Iterable[Object]) -> list[str]:
         for where, container in containers(objects)
         for kind, resource in (("requests", "cpu"), ("requests", "memory"), ("limits", "memory"))
         if parse(dig(container, "resources", kind, resource)) is None
+    ]
+
+
+def runtimes_without_requests(objects: Iterable[Object]) -> list[str]:
+    """Jobs and models are made of runtimes; what these leave open is for a namespace's LimitRange to say."""
+    return [
+        f"{where} has no requests for {resource}"
+        for where, container in runtime_containers(objects)
+        for resource in ("cpu", "memory")
+        if parse(dig(container, "resources", "requests", resource)) is None
     ]
 
 

@@ -50,6 +50,13 @@ kind: PersistentVolumeClaim
 metadata: {name: data, namespace: ops}
 spec: {storageClassName: fast}
 ---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: store, namespace: ops}
+spec:
+  template: {spec: {securityContext: {runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}}, containers: []}}
+  volumeClaimTemplates: [{metadata: {name: data}, spec: {storageClassName: fast}}]
+---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: op}
@@ -163,6 +170,7 @@ BREAKS: list[tuple[str, str, str, object]] = [
     ("names", "Certificate", "spec/secretName", "other"),
     ("names", "Deployment", f"{POD}/priorityClassName", "other"),
     ("names", "PersistentVolumeClaim", "spec/storageClassName", "other"),
+    ("names", "StatefulSet", "spec/volumeClaimTemplates/0/spec/storageClassName", "other"),
     ("names", "ClusterRole", "metadata/name", "other"),
     ("names", "RoleBinding", "roleRef/kind", "Role"),
     ("users", "Deployment", f"{POD}/securityContext/runAsUser", 1000),

@@ -92,6 +92,14 @@ spec:
 apiVersion: x.dev/v1
 kind: Thing
 metadata: {name: t}
+---
+apiVersion: x.dev/v1
+kind: ClusterTrainingRuntime
+metadata: {name: torch}
+spec:
+  template:
+    jobs:
+    - spec: {containers: [{name: node, resources: {requests: {cpu: 100m, memory: 64Mi}}}]}
 """
 IMAGES = {f"quay.io/x/{name}:v1" for name in ("op", "helper", "sidecar", "runner")}
 
@@ -101,6 +109,7 @@ RULES: dict[str, Callable[[list[Object]], list[str]]] = {
     "built": lambda objects: rules.images_without_build(objects, {"quay.io/x/op:v1"}),
     "pulled": rules.always_pulled,
     "requests": rules.unbounded_containers,
+    "runtimes": rules.runtimes_without_requests,
     "services": rules.services_without_pods,
     "calls": rules.calls_without_service,
     "trust": rules.calls_without_trust,
@@ -119,6 +128,7 @@ RULES: dict[str, Callable[[list[Object]], list[str]]] = {
 
 # (rule, what is broken: path into SOUND's objects by kind, the broken value)
 BREAKS: list[tuple[str, str, str, object]] = [
+    ("runtimes", "ClusterTrainingRuntime", "spec/template/jobs/0/spec/containers/0/resources/requests", {"cpu": 1}),
     ("floating", "Deployment", "spec/template/spec/containers/0/image", "quay.io/x/op:latest"),
     ("floating", "Deployment", "spec/template/spec/containers/0/image", "quay.io/x/op"),
     ("floating", "Deployment", "spec/template/spec/containers/0/args/0", "--helper=quay.io/x/helper:main"),

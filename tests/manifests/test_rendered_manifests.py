@@ -40,6 +40,8 @@ UNPROBED = {
     "install-multus-binary": "copies two files before the pod's own containers start, and ends",
     "kube-rbac-proxy": "guards metrics alone, and ends when it cannot listen",
 }
+# Components whose runtimes leave requests to the jobs and to the LimitRange of the team's namespace, and why.
+WITHOUT_REQUESTS = {"trainer": "upstream's runtimes: a TrainJob says resourcesPerNode"}
 # Namespaces whose pods may do everything to their nodes, and why.
 PRIVILEGED = {
     "dra-example-driver": "a kubelet plugin: its socket and devices are in folders of the node",
@@ -109,6 +111,19 @@ def test_images_are_pulled_once_only(component: tuple[str, str, list[Object]]) -
 
 def test_every_container_on_local_has_requests_and_a_memory_limit(render: Render) -> None:
     assert [fault for objects in render("local").values() for fault in rules.unbounded_containers(objects)] == []
+
+
+def test_every_runtime_has_requests_or_a_reason(component: tuple[str, str, list[Object]]) -> None:
+    _, name, objects = component
+    if name not in WITHOUT_REQUESTS:
+        assert rules.runtimes_without_requests(objects) == []
+
+
+def test_a_container_of_the_team_has_requests_where_a_runtime_has_none(render: Render) -> None:
+    [limits] = rules.of_kind(render("local")["tenancy"], "LimitRange")
+    [of_container] = mappings(limits, "spec", "limits")
+    assert dig(of_container, "type") == "Container"
+    assert {"cpu", "memory"} <= mapping(of_container, "defaultRequest").keys()
 
 
 @pytest.mark.parametrize(("profile", "cpus"), [("core", "0.25"), ("full", "0.45")])
