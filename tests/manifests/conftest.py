@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 import yaml
+from remembering import RememberingCache
 
 from modelyard.catalog import Catalog, load, with_overlay
 from modelyard.cli.workspace import Workspace
@@ -28,7 +29,12 @@ def catalog() -> Catalog:
 
 @pytest.fixture(scope="session")
 def workspace() -> Workspace:
-    return Workspace(None, discard)
+    return _remembering(Workspace(None, discard))
+
+
+def _remembering(workspace: Workspace) -> Workspace:
+    workspace.rendered = RememberingCache(workspace.rendered.folder)
+    return workspace
 
 
 @pytest.fixture(scope="session")
@@ -53,7 +59,7 @@ def offered(catalog: Catalog, workspace: Workspace) -> Callable[[str, str], list
     done: dict[tuple[str, str], list[Object]] = {}
     asked: set[str | None] = set()
     reasons: dict[tuple[str, str], str] = {}
-    offline = Workspace(None, discard, offline=True)
+    offline = _remembering(Workspace(None, discard, offline=True))
 
     def rendered(target: str, name: str) -> list[Object]:
         here, upstream = (target, name), catalog.component(name).upstream

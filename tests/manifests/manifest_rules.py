@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from decimal import Decimal
 
+from remembering import once_an_object
+
 from modelyard.images import find
 from modelyard.objects import (
     Object,
@@ -86,7 +88,12 @@ def _containers_within(value: object) -> Iterator[Object]:
 
 def images(objects: Iterable[Object]) -> set[str]:
     """Return every image that `objects` name: in fields, arguments, variables, and in configuration's text."""
-    return {str(found.reference) for found in find(objects)}
+    return {image for obj in objects for image in _images_of(obj)}
+
+
+@once_an_object
+def _images_of(obj: Object) -> frozenset[str]:
+    return frozenset(str(found.reference) for found in find([obj]))
 
 
 def floating_images(objects: Iterable[Object]) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from remembering import once_an_object
 
 from modelyard.catalog import Catalog, load
 from modelyard.images import Mirror, Rewriting, find, parse
@@ -46,11 +47,16 @@ def _strings(value: object) -> Iterator[str]:
 
 def _looks(objects: list[Object]) -> set[str]:
     """Return what looks like an image, in full."""
+    return {look for obj in objects for look in _looks_of(obj)}
+
+
+@once_an_object
+def _looks_of(obj: Object) -> frozenset[str]:
     found = set()
-    for string in {each for obj in objects for each in _strings(obj)}:
+    for string in set(_strings(obj)):
         found |= {match[0] for match in LOOKS_LIKE_ONE.finditer(string)}
         found |= {match[1] for match in NAMED.finditer(string)}
-    return {str(parse(each) or each) for each in found}
+    return frozenset(str(parse(each) or each) for each in found)
 
 
 @pytest.mark.parametrize("target", SAMPLED)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 
 import cluster_rules
@@ -69,13 +70,37 @@ Render = Callable[[str], Mapping[str, list[Object]]]
 Offered = Callable[[str, str], list[Object]]
 
 
-@pytest.fixture(params=PAIRS, ids=lambda p: "-".join(p))
-def component(request: pytest.FixtureRequest, render: Render, offered: Offered) -> tuple[str, str, list[Object]]:
-    target, name = request.param
+@dataclass(frozen=True, slots=True)
+class Here:
+    """A component on a target, and all that the target renders."""
+
+    target: str
+    name: str
+    objects: list[Object]
+    platform: Mapping[str, list[Object]]
+    catalog: Catalog
+
+
+Rule = Callable[[Here], list[str]]  # what is wrong
+RULES: list[Rule] = []
+
+
+def rule(each: Rule) -> Rule:
+    """Have a rule judge every component on every target."""
+    RULES.append(each)
+    return each
+
+
+@pytest.mark.parametrize(("target", "name"), PAIRS)
+def test_a_component_keeps_every_rule(
+    target: str, name: str, render: Render, offered: Offered, catalog: Catalog
+) -> None:
+    """One test a component, not one a rule: thousands of tests take longer to be handed out than to run."""
     objects = offered(target, name) if (target, name) in OFFERED else render(target).get(name)
     if objects is None:
         pytest.fail(f"target {target} has no component {name}: name it in overlays/{target}/target.yaml")
-    return target, name, objects
+    here = Here(target, name, objects, render(target), catalog)
+    assert {each.__name__: faults for each in RULES if (faults := each(here))} == {}
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -84,14 +109,15 @@ def test_a_target_has_every_component_or_says_why_not(target: str, catalog: Cata
     assert sorted([*render(target), *said.offered, *said.leavesOut]) == NAMES
 
 
-def test_images_are_pinned_to_a_release(component: tuple[str, str, list[Object]]) -> None:
-    assert rules.floating_images(component[2]) == []
+@rule
+def images_are_pinned_to_a_release(here: Here) -> list[str]:
+    return rules.floating_images(here.objects)
 
 
-def test_every_image_is_declared(component: tuple[str, str, list[Object]], catalog: Catalog) -> None:
-    _, name, objects = component
-    declared = {f"{image.name}:{image.tag}" for image in catalog.component(name).images}
-    assert rules.undeclared_images(objects, declared) == []
+@rule
+def every_image_is_declared(here: Here) -> list[str]:
+    declared = {f"{image.name}:{image.tag}" for image in here.catalog.component(here.name).images}
+    return rules.undeclared_images(here.objects, declared)
 
 
 def test_every_declared_image_is_locked_with_the_same_tag(catalog: Catalog) -> None:
@@ -105,8 +131,9 @@ def test_what_runs_on_local_is_built_on_local(catalog: Catalog, render: Render) 
     assert rules.images_without_build(objects, built) == []
 
 
-def test_images_are_pulled_once_only(component: tuple[str, str, list[Object]]) -> None:
-    assert rules.always_pulled(component[2]) == []
+@rule
+def images_are_pulled_once_only(here: Here) -> list[str]:
+    return rules.always_pulled(here.objects)
 
 
 def test_every_container_on_local_has_requests_and_a_memory_limit(render: Render) -> None:
@@ -133,43 +160,47 @@ def test_operators_on_local_leave_the_cpus_to_jobs(profile: str, cpus: str, rend
     assert asked <= Decimal(cpus)
 
 
-def test_every_service_finds_its_pods(component: tuple[str, str, list[Object]]) -> None:
-    assert rules.services_without_pods(component[2]) == []
+@rule
+def every_service_finds_its_pods(here: Here) -> list[str]:
+    return rules.services_without_pods(here.objects)
 
 
-def test_every_call_of_the_api_server_has_its_service(component: tuple[str, str, list[Object]]) -> None:
-    assert rules.calls_without_service(component[2]) == []
+@rule
+def every_call_of_the_api_server_has_its_service(here: Here) -> list[str]:
+    return rules.calls_without_service(here.objects)
 
 
-def test_every_call_of_the_api_server_is_trusted_by_a_certificate(component: tuple[str, str, list[Object]]) -> None:
-    _, name, objects = component
-    if name == "cert-manager":  # its webhook makes its own: nothing is there yet to make it
-        own = [obj for obj, _ in rules.webhook_callers(objects)]
-        installed = {"cert-manager-webhook"} if rules.of_kind(objects, "Deployment") else set()  # else by OLM
-        assert {text(obj, "metadata", "name") for obj in own} == installed
-        return
-    assert rules.calls_without_trust(objects) == []
+@rule
+def every_call_of_the_api_server_is_trusted_by_a_certificate(here: Here) -> list[str]:
+    if here.name != "cert-manager":
+        return rules.calls_without_trust(here.objects)
+    # Its webhook makes its own: nothing is there yet to make it.
+    own = {text(obj, "metadata", "name") for obj, _ in rules.webhook_callers(here.objects)}
+    installed = {"cert-manager-webhook"} if rules.of_kind(here.objects, "Deployment") else set()  # else by OLM
+    return sorted(own ^ installed)
 
 
-def test_there_is_one_authority(component: tuple[str, str, list[Object]]) -> None:
-    _, name, objects = component
-    faults = rules.other_authorities(objects)
-    if name == "cert-manager":
-        assert faults == ["Certificate cert-manager/modelyard-ca is signed by ClusterIssuer modelyard-self-signed"]
-        return
-    assert faults == []
+@rule
+def there_is_one_authority(here: Here) -> list[str]:
+    first = "Certificate cert-manager/modelyard-ca is signed by ClusterIssuer modelyard-self-signed"
+    expected = [first] if here.name == "cert-manager" else []
+    found = rules.other_authorities(here.objects)
+    return [] if found == expected else [f"found {found}, not {expected}"]
 
 
-def test_certificates_are_renewed_in_good_time(component: tuple[str, str, list[Object]]) -> None:
-    assert rules.moving_certificates(component[2]) == []
+@rule
+def certificates_are_renewed_in_good_time(here: Here) -> list[str]:
+    return rules.moving_certificates(here.objects)
 
 
-def test_every_mounted_secret_is_made_by_somebody(component: tuple[str, str, list[Object]]) -> None:
-    assert rules.secrets_of_nobody(component[2]) == []
+@rule
+def every_mounted_secret_is_made_by_somebody(here: Here) -> list[str]:
+    return rules.secrets_of_nobody(here.objects)
 
 
-def test_every_mounted_configmap_is_made_by_somebody(component: tuple[str, str, list[Object]]) -> None:
-    assert rules.settings_of_nobody(component[2]) == []
+@rule
+def every_mounted_configmap_is_made_by_somebody(here: Here) -> list[str]:
+    return rules.settings_of_nobody(here.objects)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -204,50 +235,48 @@ def test_the_pool_of_a_karpenter_of_ones_own_names_its_node_class(
     assert keys == {"karpenter.k8s.aws/instance-gpu-manufacturer", "karpenter.sh/capacity-type"}
 
 
-def test_no_port_is_opened_twice(component: tuple[str, str, list[Object]]) -> None:
-    assert rules.repeated_ports(component[2]) == []
+@rule
+def no_port_is_opened_twice(here: Here) -> list[str]:
+    return rules.repeated_ports(here.objects)
 
 
-def test_every_object_has_its_namespace(
-    component: tuple[str, str, list[Object]], catalog: Catalog, render: Render
-) -> None:
-    target, name, objects = component
-    needed = [obj for each in catalog.select([name]) for obj in render(target).get(each, [])]
+@rule
+def every_object_has_its_namespace(here: Here) -> list[str]:
+    needed = [obj for each in here.catalog.select([here.name]) for obj in here.platform.get(each, [])]
     there = [text(ns, "metadata", "name") for ns in rules.of_kind(needed, "Namespace")]
-    there += catalog.inherited(target).external.get("Namespace", ())
-    assert rules.homeless(objects, there) == []
+    there += here.catalog.inherited(here.target).external.get("Namespace", ())
+    return rules.homeless(here.objects, there)
 
 
-def test_platform_namespaces_are_marked(component: tuple[str, str, list[Object]]) -> None:
-    assert rules.unmarked_namespaces(component[2]) == []
+@rule
+def platform_namespaces_are_marked(here: Here) -> list[str]:
+    return rules.unmarked_namespaces(here.objects)
 
 
-def test_what_is_down_refuses_others_objects_in_managed_namespaces_alone(
-    component: tuple[str, str, list[Object]],
-) -> None:
-    assert rules.hooks_beyond_managed_namespaces(component[2]) == []
+@rule
+def what_is_down_refuses_others_objects_in_managed_namespaces_alone(here: Here) -> list[str]:
+    return rules.hooks_beyond_managed_namespaces(here.objects)
 
 
-def test_every_controller_names_its_replicas(component: tuple[str, str, list[Object]]) -> None:
-    assert rules.without_replicas(component[2]) == []
+@rule
+def every_controller_names_its_replicas(here: Here) -> list[str]:
+    return rules.without_replicas(here.objects)
 
 
-def test_component_yaml_names_the_crds_that_are_rendered(
-    component: tuple[str, str, list[Object]], catalog: Catalog
-) -> None:
-    target, name, objects = component
-    by_olm = rules.of_kind(objects, "Subscription")  # whose operator brings them, perhaps in a group of its own
-    named = set() if by_olm else set(catalog.component(name).crds)
+@rule
+def component_yaml_names_the_crds_that_are_rendered(here: Here) -> list[str]:
+    by_olm = rules.of_kind(here.objects, "Subscription")  # whose operator brings them, perhaps in a group of its own
+    named = set() if by_olm else set(here.catalog.component(here.name).crds)
     # What is offered may be in place of the platform's own.
-    theirs = set() if (target, name) in OFFERED else _external_crds(catalog, target)
-    assert rules.crds(objects) == named - theirs
+    theirs = set() if (here.target, here.name) in OFFERED else _external_crds(here.catalog, here.target)
+    return sorted(rules.crds(here.objects) ^ (named - theirs))
 
 
-def test_every_kind_comes_from_a_required_component(component: tuple[str, str, list[Object]], catalog: Catalog) -> None:
-    target, name, objects = component
-    crds = {crd for needed in catalog.select([name]) for crd in catalog.component(needed).crds}
-    groups = {crd.split(".", 1)[1] for crd in crds | _external_crds(catalog, target)}
-    assert rules.kinds_of_nobody(objects, groups) == []
+@rule
+def every_kind_comes_from_a_required_component(here: Here) -> list[str]:
+    crds = {crd for needed in here.catalog.select([here.name]) for crd in here.catalog.component(needed).crds}
+    groups = {crd.split(".", 1)[1] for crd in crds | _external_crds(here.catalog, here.target)}
+    return rules.kinds_of_nobody(here.objects, groups)
 
 
 def _external_crds(catalog: Catalog, target: str) -> set[str]:
@@ -290,32 +319,39 @@ def _values(catalog: Catalog, target: str, name: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 
 
-def test_every_container_has_requests(component: tuple[str, str, list[Object]]) -> None:
-    assert cluster_rules.silent_containers(component[2]) == []
+@rule
+def every_container_has_requests(here: Here) -> list[str]:
+    return cluster_rules.silent_containers(here.objects)
 
 
-def test_every_container_is_probed(component: tuple[str, str, list[Object]]) -> None:
-    assert cluster_rules.unprobed_containers(component[2], UNPROBED) == []
+@rule
+def every_container_is_probed(here: Here) -> list[str]:
+    return cluster_rules.unprobed_containers(here.objects, UNPROBED)
 
 
-def test_every_namespace_has_a_pod_security_level(component: tuple[str, str, list[Object]]) -> None:
-    assert cluster_rules.open_namespaces(component[2], PRIVILEGED) == []
+@rule
+def every_namespace_has_a_pod_security_level(here: Here) -> list[str]:
+    return cluster_rules.open_namespaces(here.objects, PRIVILEGED)
 
 
-def test_pod_security_takes_every_pod(component: tuple[str, str, list[Object]]) -> None:
-    assert cluster_rules.refused_pods(component[2]) == []
+@rule
+def pod_security_takes_every_pod(here: Here) -> list[str]:
+    return cluster_rules.refused_pods(here.objects)
 
 
-def test_no_role_may_do_everything(component: tuple[str, str, list[Object]]) -> None:
-    assert cluster_rules.unlimited_access(component[2], UNLIMITED) == []
+@rule
+def no_role_may_do_everything(here: Here) -> list[str]:
+    return cluster_rules.unlimited_access(here.objects, UNLIMITED)
 
 
-def test_no_cluster_domain_is_taken_for_granted(component: tuple[str, str, list[Object]]) -> None:
-    assert cluster_rules.domain_in_names(component[2]) == []
+@rule
+def no_cluster_domain_is_taken_for_granted(here: Here) -> list[str]:
+    return cluster_rules.domain_in_names(here.objects)
 
 
-def test_nothing_is_published_unasked(component: tuple[str, str, list[Object]]) -> None:
-    assert cluster_rules.published_services(component[2]) == []
+@rule
+def nothing_is_published_unasked(here: Here) -> list[str]:
+    return cluster_rules.published_services(here.objects)
 
 
 @pytest.mark.parametrize("target", [t for t in TARGETS if "kwok" not in _CATALOG.inherited(t).leavesOut])
