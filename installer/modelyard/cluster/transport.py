@@ -66,13 +66,25 @@ class Transport:
     Args:
         api: a client made from a kubeconfig.
         patience: seconds to keep trying when nobody answers.
+        headers: sent with every request.
     """
 
-    def __init__(self, api: ApiClient, *, patience: float = PATIENCE_SECONDS) -> None:
+    def __init__(
+        self, api: ApiClient, *, patience: float = PATIENCE_SECONDS, headers: Mapping[str, str] | None = None
+    ) -> None:
         self._api = api
         self._patience = patience
+        self._headers = dict(headers or {})
         self.server: str = api.configuration.host
         self.cancelled = threading.Event()
+
+    def acting_for(self, user: str, group: str) -> Transport:
+        """Return the same way with the rights of `user`, a member of `group`: the apiserver's user impersonation.
+
+        https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/
+        """
+        headers = {"Impersonate-User": user, "Impersonate-Group": group}
+        return Transport(self._api, patience=self._patience, headers=headers)
 
     def send(
         self,
@@ -139,7 +151,7 @@ class Transport:
         read_seconds: float,
     ) -> urllib3.BaseHTTPResponse:
         # The client's own serialiser walks the whole body in Python; these are JSON already.
-        headers = {"Accept": accept, "User-Agent": "modelyard"}
+        headers = {"Accept": accept, "User-Agent": "modelyard", **self._headers}
         encoded: bytes | None = None
         if body is not None:
             headers["Content-Type"] = content_type
