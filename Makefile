@@ -8,7 +8,7 @@ CACHE := $(or $(MODELYARD_CACHE_DIR),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/mode
 BIN := .venv/bin
 NAME ?= modelyard
 
-.PHONY: help install test test-fast test-full mutants lint bench bench-cold golden rules costs docs lock clean
+.PHONY: help install test test-fast test-full prove mutants lint bench bench-cold golden rules costs docs lock clean
 
 help: ## List these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,6 +30,9 @@ test-full: .venv/.ready ## `make test`, and what it leaves out because it is lon
 
 mutants: .venv/.ready ## Break the platform (profile full) on cluster NAME in many ways; conformance must see each
 	@$(BIN)/python tests/mutants/run.py --name $(NAME)
+
+prove: .venv/.ready ## Run conformance on the profile full and record what it proves: all, or AREA="queue data"
+	@bash tests/prove.sh $(AREA)
 
 lint: .venv/.ready ## ruff, mypy --strict, import contracts
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

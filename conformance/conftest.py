@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.proof.recorder import Recorder
 from conformance.support.diagnosis import diagnose
 from conformance.support.needs import absent, needs_of
 from conformance.support.queues import Queues
@@ -22,11 +23,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options that name the cluster."""
     parser.addoption("--kubeconfig", type=Path, help="Kubeconfig file of the cluster.")
     parser.addoption("--context", help="Context of the kubeconfig.")
+    parser.addoption("--record", type=Path, help="Add to this proof record what passes.")
     parser.addoption("--patience", type=float, help="Wait for nothing longer than so many seconds.")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Shorten all waits where that was asked for."""
+    """Shorten all waits where that was asked for; note what passes, in the one process that hears of all tests."""
+    file = config.getoption("--record")
+    if file is not None and not hasattr(config, "workerinput"):
+        cluster = connect(config.getoption("--kubeconfig"), config.getoption("--context"))
+        config.pluginmanager.register(Recorder(file, cluster), "proof-recorder")
     if (seconds := config.getoption("--patience")) is not None:
         wait_at_most(seconds)
 

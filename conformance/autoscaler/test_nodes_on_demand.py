@@ -17,7 +17,7 @@ from conformance.support.workloads import wait_until, wait_until_held
 from conformance.support.workspace import Workspace
 from modelyard.objects import Object, ObjectRef, labels_of, mappings, text
 
-pytestmark = pytest.mark.needs("karpenter")
+pytestmark = [pytest.mark.needs("karpenter"), pytest.mark.proves("karpenter", simulated=True)]
 
 FLAVOR = "simulated-gpu"  # of the component karpenter, as the pool
 POOL_LABEL = "karpenter.sh/nodepool"

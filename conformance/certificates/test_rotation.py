@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from conformance.certificates.kubelet import Mounts
 from conformance.certificates.lifetime import ServingCertificate
 from conformance.certificates.traffic import Traffic
@@ -13,6 +15,8 @@ from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace
 from modelyard.cluster import Session
 from modelyard.objects import Object, dig
+
+pytestmark = pytest.mark.proves("cert-manager")
 
 NAMESPACE = "kueue-system"
 HOST = f"kueue-webhook-service.{NAMESPACE}.svc"

@@ -19,7 +19,7 @@ from conformance.support.workloads import Share, admitted, wait_until
 from conformance.support.workspace import LABEL, Workspace
 from modelyard.objects import Object, text
 
-pytestmark = pytest.mark.needs("coscheduling", "kwok")
+pytestmark = [pytest.mark.needs("coscheduling", "kwok"), pytest.mark.proves("coscheduling", "kwok", simulated=True)]
 
 CPU, PODS = 4, 3  # a pod takes a node
 GROUP = "gang"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from conformance.support.conditions import is_true
 from conformance.support.examples import create_example
 from conformance.support.kinds import POD
@@ -15,6 +17,8 @@ from conformance.support.workloads import wait_until, workload_of
 from conformance.support.workspace import Workspace
 from modelyard.objects import GroupKind, Object, text
 from modelyard.paths import data_root
+
+pytestmark = pytest.mark.proves("kuberay")
 
 RAY_JOB = GroupKind("ray.io", "RayJob")
 EXAMPLE, NAME = "ray", "text-filter"

@@ -18,7 +18,7 @@ from conformance.support.workspace import Workspace
 from modelyard.cluster import Session
 from modelyard.objects import GroupKind, Object, mapping, mappings, text
 
-pytestmark = pytest.mark.needs("dra-example-driver")
+pytestmark = [pytest.mark.needs("dra-example-driver"), pytest.mark.proves("dra-example-driver", simulated=True)]
 
 API = "resource.k8s.io"
 CLAIM, SLICE = GroupKind(API, "ResourceClaim"), GroupKind(API, "ResourceSlice")

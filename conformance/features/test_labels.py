@@ -15,7 +15,7 @@ from conformance.support.workspace import Workspace
 from modelyard.cluster import Session
 from modelyard.objects import GroupKind, Object, ObjectRef, labels_of, mappings, text
 
-pytestmark = pytest.mark.needs("node-feature-discovery")
+pytestmark = [pytest.mark.needs("node-feature-discovery"), pytest.mark.proves("node-feature-discovery")]
 
 NODE = GroupKind("", "Node")
 RULE = GroupKind("nfd.k8s-sigs.io", "NodeFeatureRule")

@@ -17,7 +17,7 @@ from conformance.support.workspace import Workspace, open_workspace
 from modelyard.cluster import Session
 from modelyard.objects import GroupKind, Object, mapping, number, text
 
-pytestmark = pytest.mark.needs("traefik", "kserve", "keda", "prometheus")
+pytestmark = [pytest.mark.needs("traefik", "kserve", "keda", "prometheus"), pytest.mark.proves("keda")]
 
 SCALED_OBJECT = GroupKind("keda.sh", "ScaledObject")
 DEPLOYMENT = GroupKind("apps", "Deployment")

@@ -15,7 +15,7 @@ from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace, open_workspace
 from modelyard.cluster import Session
 
-pytestmark = pytest.mark.needs("traefik", "kserve")
+pytestmark = [pytest.mark.needs("traefik", "kserve"), pytest.mark.proves("gateway-api", "traefik")]
 
 RATE = 40  # requests a second
 POINTS = 0.03

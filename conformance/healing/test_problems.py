@@ -15,7 +15,7 @@ from conformance.support.workspace import Workspace, open_workspace
 from modelyard.cluster import Session
 from modelyard.objects import Object, text
 
-pytestmark = pytest.mark.needs("node-problem-detector")
+pytestmark = [pytest.mark.needs("node-problem-detector"), pytest.mark.proves("node-problem-detector")]
 
 CONDITION = "ReadonlyFilesystem"
 FOLDER = "/var/lib/node-problem-detector"

@@ -29,6 +29,7 @@ FLAVOR, TOLERATED = "default", timedelta(seconds=30)
 LATE = timedelta(seconds=20)
 
 
+@pytest.mark.proves("jobset")
 def test_a_gang_that_loses_a_pod_starts_again_as_one(workspace: Workspace, queues: Queues) -> None:
     """A killed pod costs one restart of all, and the job succeeds.
 

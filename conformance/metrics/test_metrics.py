@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+import pytest
+
 from conformance.support.jobs import job
 from conformance.support.pods import container, pod_spec, running, states
 from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace
 from modelyard.objects import GroupKind, Object, dig, mappings, number, text
 from modelyard.quantity import parse
+
+pytestmark = pytest.mark.proves("metrics-server")
 
 AUTOSCALER = GroupKind("autoscaling", "HorizontalPodAutoscaler")
 NODE_METRICS = GroupKind("metrics.k8s.io", "NodeMetrics")

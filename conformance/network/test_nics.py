@@ -18,6 +18,8 @@ from conformance.support.workspace import Workspace
 from modelyard.cluster import Session
 from modelyard.objects import Object, dig, mapping, text
 
+pytestmark = pytest.mark.proves("multus", "whereabouts")
+
 OF_THE_SUM = 0.95  # of the NICs' rates must arrive
 MORE_THAN_THE_SUM = 1.02  # did not go over the NICs, or they are not what their label says
 GAIN = 1.5  # of an all-reduce over two NICs against the pod network: less than 2, as the pods share CPUs

@@ -21,6 +21,8 @@ from conformance.support.workspace import Workspace, open_workspace
 from modelyard.cluster import Session
 from modelyard.objects import Object, text
 
+pytestmark = pytest.mark.proves("prometheus")
+
 SECONDS = 400.0
 # Without a `for`: the platform's own Prometheus says them within the test's time.
 AT_ONCE = {

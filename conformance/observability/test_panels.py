@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import pytest
+
 from conformance.observability.prometheus import Prometheus
 from conformance.observability.scene import Scene, expressions
 from conformance.support.kinds import JOB
 from conformance.support.waiting import wait_for
 from modelyard.objects import number, text
 from modelyard.paths import data_root
+
+pytestmark = pytest.mark.proves("kube-state-metrics", "node-exporter", "prometheus")
 
 FOLDER = data_root() / "manifests/observability/prometheus/dashboards"
 SIMULATED = "DCGM_"  # see scene.py

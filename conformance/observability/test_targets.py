@@ -21,6 +21,8 @@ ENCRYPTED = {"appwrapper", "jobset", "kube-state-metrics", "kueue", "lws", "metr
 # Connects as anybody in the cluster can: encrypted, but without a certificate. Trust is not what is tested here.
 STRANGER = """
 import socket, ssl, sys
+
+pytestmark = pytest.mark.proves("kube-state-metrics", "node-exporter", "prometheus")
 context = ssl.create_default_context()
 context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
 host = "kube-state-metrics.kube-state-metrics.svc"

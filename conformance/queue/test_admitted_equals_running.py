@@ -62,6 +62,7 @@ KINDS: dict[str, tuple[Make, Share]] = {
 }
 
 
+@pytest.mark.proves("kueue", "appwrapper", "jobset", "lws", "trainer", "kuberay", "kserve")
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_admitted_is_what_runs(workspace: Workspace, queues: Queues, kind: str) -> None:
     """Seen to fail, for each kind, with the kinds taken out of Kueue's integrations: pods run, nothing was admitted."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from conformance.support.history import pod_history
 from conformance.support.jobs import job
 from conformance.support.kinds import APP_WRAPPER
@@ -10,6 +12,8 @@ from conformance.support.queues import Queues
 from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace
 from modelyard.objects import number, text
+
+pytestmark = pytest.mark.proves("appwrapper")
 
 _ANNOTATION = "workload.codeflare.dev.appwrapper/"
 # Its defaults leave a job half a minute to mend itself, and the cluster another half before it tries again.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from conformance.support.conditions import condition, summary
 from conformance.support.jobs import job
 from conformance.support.pods import running, states, wait_until_gone
@@ -10,6 +12,8 @@ from conformance.support.waiting import wait_for
 from conformance.support.workloads import wait_until, wait_until_held
 from conformance.support.workspace import Workspace
 from modelyard.objects import text
+
+pytestmark = pytest.mark.proves("kueue")
 
 # By which of the two rules depends on whether Kueue is configured for fair sharing.
 RECLAIMED = ("InCohortReclamation", "InCohortFairSharing")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from conformance.support.jobs import job
 from conformance.support.pods import sleeper
 from conformance.support.queues import Queue, Queues
 from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace
+
+pytestmark = pytest.mark.proves("kueue")
 
 JOBS, SHARES = 8, {"heavy": 3, "light": 1}
 

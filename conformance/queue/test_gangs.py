@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from conformance.support.conditions import condition
 from conformance.support.history import pod_history
 from conformance.support.jobs import job
@@ -14,6 +16,8 @@ from conformance.support.waiting import wait_for
 from conformance.support.workloads import wait_until, wait_until_held
 from conformance.support.workspace import Workspace
 from modelyard.objects import Object, text
+
+pytestmark = pytest.mark.proves("kueue")
 
 
 def test_a_gang_that_does_not_fit_starts_no_pod_until_quota_is_freed(workspace: Workspace, queues: Queues) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from conformance.support.conditions import is_true, summary
 from conformance.support.jobs import job
 from conformance.support.kinds import JOB
@@ -10,6 +12,8 @@ from conformance.support.queues import Queues
 from conformance.support.waiting import wait_for
 from conformance.support.workloads import wait_until
 from conformance.support.workspace import Workspace
+
+pytestmark = pytest.mark.proves("kueue")
 
 
 def test_an_urgent_job_evicts_another_which_comes_back_and_finishes(workspace: Workspace, queues: Queues) -> None:

@@ -21,7 +21,7 @@ from modelyard.cluster import Session
 from modelyard.objects import GroupKind, Object, dig, mapping, mappings, number, text
 from modelyard.paths import data_root
 
-pytestmark = pytest.mark.needs("modelmesh")
+pytestmark = [pytest.mark.needs("modelmesh"), pytest.mark.proves("modelmesh")]
 
 RUNTIME = "ovms"
 SERVERS = f"modelmesh-serving-{RUNTIME}"  # the Deployment that the controller makes of it

@@ -20,6 +20,8 @@ from conformance.support.workspace import Workspace, open_workspace
 from modelyard.cluster import Session
 from modelyard.objects import Object, dig, mappings, number, text
 
+pytestmark = pytest.mark.proves("kserve")
+
 NAME = "regression"
 TOLERANCE = 1e-4
 PATIENCE_SECONDS = 240

@@ -19,7 +19,7 @@ from conformance.support.workspace import Workspace
 from modelyard.cluster import Session
 from modelyard.objects import Object, ObjectRef, labels_of, mappings, text
 
-pytestmark = pytest.mark.needs("kwok", "topology")
+pytestmark = [pytest.mark.needs("kwok", "topology"), pytest.mark.proves("topology", simulated=True)]
 
 NAME = "racks"  # of the component topology
 # Hosts a rack, racks a block; a pod of the tests takes a host. Only the middle one has room for three.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from conformance.support import training
 from conformance.support.ended import SECONDS
 from conformance.support.kinds import POD
@@ -11,6 +13,8 @@ from conformance.support.volumes import Volumes
 from conformance.support.waiting import wait_for
 from conformance.support.workloads import wait_until
 from conformance.support.workspace import Workspace
+
+pytestmark = pytest.mark.proves("trainer")
 
 STEPS, EVERY = 80, 10
 # The first life has minutes to be seen and ended in; the second need not be slow.

@@ -15,7 +15,7 @@ from conformance.support.workloads import Share, admitted, wait_until
 from conformance.support.workspace import Workspace
 from modelyard.objects import Object, text
 
-pytestmark = pytest.mark.needs("mpi-runtime")
+pytestmark = [pytest.mark.needs("mpi-runtime"), pytest.mark.proves("mpi-runtime")]
 
 NAME = "ranks"
 LENGTH = 100_000

@@ -16,7 +16,7 @@ from conformance.support.workloads import Share, admitted, wait_until
 from conformance.support.workspace import Workspace
 from modelyard.objects import GroupKind, Object, text
 
-pytestmark = pytest.mark.needs("training-operator")
+pytestmark = [pytest.mark.needs("training-operator"), pytest.mark.proves("training-operator")]
 
 JOB = GroupKind("kubeflow.org", "PyTorchJob")
 NAME = "first"

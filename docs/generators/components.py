@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from docs.generators import proof
 from docs.generators.markdown import code, page, table
-from docs.generators.proof import WORDS, proof_on
+from docs.generators.proof import Proofs
 from docs.generators.requirements import REQUIREMENTS, SOURCE, VERSION, Requirement
 from modelyard.catalog import Catalog, Component, load
 
@@ -25,7 +26,7 @@ def render(root: Path) -> str:
             [_row(catalog, each) for each in components],
         ),
         *_costs(components),
-        *_proofs(catalog, components),
+        *_proofs(catalog, proof.read(root), components),
         *_requirements(components),
     )
 
@@ -61,22 +62,26 @@ def _runs(component: Component) -> bool:
     return any(each.when == "controller" and each.build is not None for each in component.images)
 
 
-def _proofs(catalog: Catalog, components: Sequence[Component]) -> tuple[str, ...]:
+def _proofs(catalog: Catalog, proofs: Proofs, components: Sequence[Component]) -> tuple[str, ...]:
     targets = sorted(catalog.targets)
-    rows = [(each.name, *(_proof(catalog, target, each.name) for target in targets)) for each in components]
+    rows = [(each.name, *(proofs.word(catalog, target, each.name) or "" for target in targets)) for each in components]
     return (
         "## Where proved",
-        "*real*: [conformance](../../conformance/README.md) runs it on `local`, with real pods. *simulated*: it runs "
-        "there, and what it acts on (nodes, devices) is simulated. *dry-run only*: a real apiserver took every object "
-        "of it, and no pod ran. An empty field: the target does not have it.",
+        "*proved*: [conformance](../../conformance/README.md) has run it on `local`, with real pods, and "
+        "[proof.json](../../conformance/proof.json) has the record. *proved, simulated*: it ran there, and what it "
+        "acts on (nodes, devices) is simulated. *not proved*: no test of it is recorded. *rendered and dry-run*: a "
+        "real apiserver took every object of it, and no pod ran. An empty field: the target does not have it.",
         table(("component", *targets), rows),
         "\n".join(f"- {each.name}: {each.proofNote}" for each in components if each.proofNote),
+        "## What has proved it",
+        "The tests that have passed, each with the day. What is recorded holds until the component's objects, what its "
+        "images are built from, or the test change: [how](../adr/0008-recorded-proof.md).",
+        table(("component", "test", "day"), [row for each in components for row in _days(proofs, each.name)]),
     )
 
 
-def _proof(catalog: Catalog, target: str, component: str) -> str:
-    proof = proof_on(catalog, target, component)
-    return WORDS[proof] if proof is not None else ""
+def _days(proofs: Proofs, name: str) -> list[tuple[str, ...]]:
+    return [(name, code(claim.test), day) for claim, day in sorted(proofs.days(name).items())]
 
 
 def _requirements(components: Sequence[Component]) -> tuple[str, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from docs.generators import proof
 from docs.generators.markdown import code, page, table
-from docs.generators.proof import summary
 from modelyard.catalog import Basis, Catalog, Target, load
 
 _BASIS = {Basis.DOCUMENT: "read", Basis.UNVERIFIED: "**not verified**"}
@@ -13,7 +13,7 @@ _BASIS = {Basis.DOCUMENT: "read", Basis.UNVERIFIED: "**not verified**"}
 
 def render(root: Path) -> str:
     """Return the page about every target below `root`."""
-    catalog = load(root)
+    catalog, proofs = load(root), proof.read(root)
     targets = [catalog.inherited(name) for name in catalog.targets]
     return page(
         "Targets",
@@ -24,17 +24,20 @@ def render(root: Path) -> str:
         "beside it (some in a copy, an excerpt or another project's page that quotes it), or is *not verified*: "
         "written from experience, to be checked on a real cluster. That the objects are well formed and fit together "
         "is tested for all of them (tests/manifests).",
-        table(("target", "what it is for", "components proved", "left out"), [_row(catalog, each) for each in targets]),
+        table(
+            ("target", "what it is for", "components proved", "left out"),
+            [_row(catalog, proofs, each) for each in targets],
+        ),
         "Component by component: [where proved](components.md#where-proved).",
         *(_section(target) for target in targets),
     )
 
 
-def _row(catalog: Catalog, target: Target) -> tuple[str, ...]:
+def _row(catalog: Catalog, proofs: proof.Proofs, target: Target) -> tuple[str, ...]:
     return (
         f"[{target.name}](#{target.name})",
         target.summary,
-        summary(catalog, target.name),
+        proofs.summary(catalog, target.name),
         ", ".join(target.leavesOut),
     )
 

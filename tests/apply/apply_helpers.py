@@ -18,7 +18,7 @@ from modelyard.objects import ref_of
 
 IMAGE = "test.modelyard.dev/shell:1"
 # What every component says of itself beside its name.
-ABOUT = "area: cluster\nsummary: x\nlicence: MIT\nproof: real\n"
+ABOUT = "area: cluster\nsummary: x\nlicence: MIT\n"
 Obj = dict[str, Any]
 
 
@@ -48,7 +48,7 @@ class Events:
 
 
 def rendered(name: str, *objects: Obj, requires: tuple[str, ...] = (), **more: Any) -> Rendered:
-    about = {"area": "cluster", "summary": "x", "licence": "MIT", "proof": "real"}
+    about = {"area": "cluster", "summary": "x", "licence": "MIT"}
     entry = {"name": name, "requires": requires} | about | more
     return Rendered(Component.model_validate(entry), "v1.0.0", "test", objects)
 

@@ -10,7 +10,7 @@ from modelyard.plan.inventory import PART_OF_LABEL, applyset_id
 
 
 def component(name: str, namespace: str) -> Component:
-    about = {"area": "cluster", "summary": "x", "licence": "MIT", "proof": "real"}
+    about = {"area": "cluster", "summary": "x", "licence": "MIT"}
     return Component.model_validate({"name": name, "namespace": namespace} | about)
 
 
@@ -47,8 +47,6 @@ def test_a_cost_is_the_sum_of_all_pods_rounded_up_and_there_is_none_while_pods_c
 
 
 def test_a_cost_takes_the_place_of_the_one_before() -> None:
-    assert with_cost("name: a\nproof: real\n", Cost(cpu=3, memory=20)) == (
-        "name: a\nproof: real\ncost: {cpu: 3, memory: 20}\n"
-    )
-    before = "name: a\ncost: {cpu: 1, memory: 1}\nproof: real\n"
-    assert with_cost(before, Cost(cpu=3, memory=20)) == "name: a\ncost: {cpu: 3, memory: 20}\nproof: real\n"
+    assert with_cost("name: a\n", Cost(cpu=3, memory=20)) == ("name: a\ncost: {cpu: 3, memory: 20}\n")
+    before = "name: a\ncost: {cpu: 1, memory: 1}\n"
+    assert with_cost(before, Cost(cpu=3, memory=20)) == "name: a\ncost: {cpu: 3, memory: 20}\n"

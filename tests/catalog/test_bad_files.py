@@ -25,7 +25,7 @@ area: scheduler
 summary: Queues
 namespace: kueue-system
 licence: Apache-2.0
-proof: real
+requirements: []
 """
 
 
@@ -59,9 +59,8 @@ def root(tmp_path: Path) -> Path:
         ),
         (GOOD.replace("licence: Apache-2.0\n", ""), 1, "field licence: Field required"),
         (GOOD.replace("Apache-2.0", "Apache License 2.0"), 5, "field licence: String should match pattern"),
-        (GOOD.replace("proof: real\n", ""), 1, "field proof: Field required"),
-        (GOOD.replace("real", "seen"), 6, "field proof: Input should be 'real', 'simulated' or 'dry-run'"),
-        (GOOD + "requirements:\n- Gang scheduling\n", 8, "field requirements.0: String should match pattern"),
+        (GOOD + "proof: real\n", 7, "field proof: is no field here"),
+        (GOOD.replace("[]", "[Gang scheduling]"), 6, "field requirements.0: String should match pattern"),
         (GOOD + "cost: {cpu: 3}\n", 7, "field cost.memory: Field required"),
         (GOOD + "cost: {cpu: 3m, memory: 20}\n", 7, "field cost.cpu: Input should be a valid integer"),
         ("", 1, "field name"),

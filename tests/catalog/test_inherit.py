@@ -51,8 +51,8 @@ def test_what_a_target_says_itself_goes_before() -> None:
 def catalog(tmp_path: Path) -> Catalog:
     files = {
         "upstream.lock": "upstreams: {}\n",
-        "manifests/cluster/own/component.yaml": "name: own\narea: cluster\nsummary: x\nlicence: MIT\nproof: real\n",
-        "manifests/cluster/meter/component.yaml": "name: meter\narea: cluster\nsummary: x\nlicence: MIT\nproof: real\n",
+        "manifests/cluster/own/component.yaml": "name: own\narea: cluster\nsummary: x\nlicence: MIT\n",
+        "manifests/cluster/meter/component.yaml": "name: meter\narea: cluster\nsummary: x\nlicence: MIT\n",
         "overlays/low/target.yaml": "name: low\nsummary: x\nprofiles: {core: [own]}\nleavesOut: {meter: it has one}\n",
         "overlays/thin/target.yaml": "name: thin\nsummary: x\nbase: low\nprofiles: {core: [own]}\n",
         "overlays/more/target.yaml": "name: more\nsummary: x\nbase: low\nprofiles: {core: [own, meter]}\n",

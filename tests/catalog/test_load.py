@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from modelyard.catalog import Catalog, Proof, load
+from modelyard.catalog import Catalog, load
 from modelyard.errors import CatalogError
 from modelyard.paths import data_root
 
@@ -51,9 +51,3 @@ def test_an_unknown_name_gets_the_nearest_one_and_the_list(catalog: Catalog, ask
 def test_a_version_is_the_locked_ref(catalog: Catalog) -> None:
     assert catalog.version("kueue") == catalog.lock.upstreams["kueue"].ref
     assert catalog.version("tenancy") == ""
-
-
-def test_what_is_proved_by_conformance_names_its_areas(catalog: Catalog) -> None:
-    for component in catalog.components.values():
-        if component.proof is not Proof.DRY_RUN:
-            assert component.conformance, f"{component.name} says {component.proof} and names no area"

@@ -35,7 +35,7 @@ def catalog(tmp_path: Path) -> Catalog:
         for folder in (f"manifests/cluster/{name}", f"overlays/local/{name}"):
             (tmp_path / folder).mkdir(parents=True)
         (tmp_path / f"manifests/cluster/{name}/component.yaml").write_text(
-            f"name: {name}\narea: cluster\nsummary: x\nlicence: MIT\nproof: real\nrequires: [{needed}]\n"
+            f"name: {name}\narea: cluster\nsummary: x\nlicence: MIT\nrequires: [{needed}]\n"
         )
     (tmp_path / "overlays/local/target.yaml").write_text(
         "name: local\nsummary: x\nprofiles: {core: [c, lone], full: [c, lone, extra]}\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 # What every component says of itself beside its name.
-ABOUT = "area: cluster\nsummary: x\nlicence: MIT\nproof: real\n"
+ABOUT = "area: cluster\nsummary: x\nlicence: MIT\n"
 
 
 def write(root: Path, files: dict[str, str]) -> None:

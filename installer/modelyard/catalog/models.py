@@ -99,18 +99,6 @@ class Readiness(Model):
     healthCheckExprs: tuple[HealthExpression, ...] = Field(default=(), description="rules for kinds")  # noqa: N815
 
 
-class Proof(StrEnum):
-    """How far a component is proved here: conformance on `local` with real pods, with simulated nodes, or not at all.
-
-    On every target it goes through a server-side dry-run of a real apiserver besides (tests/manifests); `dry-run` is
-    that alone.
-    """
-
-    REAL = "real"
-    SIMULATED = "simulated"
-    DRY_RUN = "dry-run"
-
-
 class Cost(Model):
     """What all pods of a component use at rest: measured on `local`, with nothing queued, trained or served."""
 
@@ -131,11 +119,9 @@ class Component(Model):
     readiness: Readiness = Field(default=Readiness(), description="readiness beyond the kstatus rules")
     images: tuple[Image, ...] = Field(default=(), description="images it runs")
     crds: tuple[str, ...] = Field(default=(), description="CRDs it owns, as <plural>.<group>")
-    conformance: tuple[str, ...] = Field(default=(), description="conformance areas that prove it")
     requirements: tuple[RequirementId, ...] = Field(
         default=(), description="requirements of the Kubernetes AI conformance checklist that it serves, by id"
     )
-    proof: Proof = Field(description="how far it is proved here")
     proofNote: str = Field(default="", description="what was proved or simulated, in one line")  # noqa: N815
     cost: Cost | None = Field(default=None, description="what it uses at rest on `local`; absent: not measured")
 

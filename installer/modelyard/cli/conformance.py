@@ -27,6 +27,11 @@ _PASSED, _FAILED, _INTERRUPTED, _NOTHING = 0, 1, 2, 5
     "-j", "--jobs", type=click.IntRange(1), default=1, show_default=True, help="Tests at once; >1: pytest-xdist."
 )
 @click.option("--patience", type=float, help="Wait for nothing longer than so many seconds, whatever a test allows.")
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Add to this proof record which components the passed tests prove. In a clone only.",
+)
 @click.option("-k", "--select", help="Only tests whose names match, as pytest's -k.")
 @cluster_options
 @name_option
@@ -38,6 +43,7 @@ def conformance(
     html: Path | None,
     jobs: int,
     patience: float | None,
+    record: Path | None,
     select: str | None,
     kubeconfig: Path | None,
     context: str | None,
@@ -54,11 +60,19 @@ def conformance(
         *_chosen(suite, areas),
         *_cluster(kubeconfig, context, name),
         *(["-k", select] if select else []),
+        *_record(record, select),
         *(["--patience", str(patience)] if patience is not None else []),
         *(["--junitxml", str(junit.absolute())] if junit else []),
         *_plugins(html, jobs),
     ]
     ctx.exit(_verdict(_run(suite, arguments)))
+
+
+def _record(record: Path | None, select: str | None) -> list[str]:
+    """Return the option that records; some cases of a test alone are no proof."""
+    if record is not None and select:
+        raise click.UsageError("--record takes whole areas: leave -k out")
+    return ["--record", str(record.absolute())] if record else []
 
 
 def areas_of(suite: Path) -> list[str]:

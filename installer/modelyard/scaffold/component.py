@@ -27,12 +27,8 @@ requires: []
 images: []
 # The CRDs that it brings, as <plural>.<group>.
 crds: []
-# The areas of conformance/ that prove it.
-conformance: []
 # What it serves of the Kubernetes AI conformance checklist; docs/reference/components.md lists the ids.
 requirements: []
-# real: conformance runs it on `local`, with real pods; simulated: there, on simulated nodes; dry-run: neither.
-proof: dry-run
 """
 
 _NAMESPACE = """\
