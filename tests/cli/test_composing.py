@@ -8,6 +8,7 @@
 | a choice | --profile | that profile, anew |
 | a choice | --component | that alone now; the choice stays |
 | an overlay | no overlay | refused, unless --no-overlay |
+| anything | --without what others require | refused, unless the cluster has it from somebody else |
 | a mirror | nothing, --profile, --component | the same mirror, unless --no-mirror |
 """
 
@@ -157,3 +158,29 @@ def test_a_mirror_of_before_is_told(catalog: Catalog) -> None:
 def test_a_mirror_and_no_mirror_contradict_each_other() -> None:
     with pytest.raises(UsageError, match="--mirror and --no-mirror contradict each other"):
         asked(mirror=mirror_named("reg.test"), no_mirror=True)
+
+
+def test_what_others_require_may_be_left_out_where_the_cluster_has_it(catalog: Catalog) -> None:
+    asked_for: list[list[str]] = []
+
+    def there(names: Any) -> set[str]:
+        asked_for.append(list(names))
+        return {"a"}
+
+    told = Told()
+    settled = settle(asked(left_out=("a", "lone")), catalog, "local", None, told, there)
+    assert settled.names == ("b", "c")
+    assert settled.choice == Choice(left_out=("a", "lone"))
+    assert asked_for == [["a"]]
+    assert told == ["a is left out: the components that require it use the one that is there"]
+    again = settle(asked(components=("b",)), catalog, "local", settled.choice, told, there)
+    assert again.names == ("b",)
+
+
+def test_what_others_require_may_not_be_left_out_where_the_cluster_does_not_have_it(catalog: Catalog) -> None:
+    with pytest.raises(CatalogError, match="component a: cannot be left out: it is required by b"):
+        settle(asked(left_out=("a",)), catalog, "local", None, Told(), lambda names: set())
+
+
+def test_the_cluster_is_not_asked_where_nothing_that_is_left_out_is_required(catalog: Catalog) -> None:
+    settle(asked(left_out=("lone",)), catalog, "local", None, Told(), lambda names: pytest.fail("asked"))

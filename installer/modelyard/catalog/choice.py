@@ -71,7 +71,12 @@ class Composition:
 
 
 def compose(
-    listed: Iterable[str], requires: Requires, *, added: Collection[str] = (), left_out: Collection[str] = ()
+    listed: Iterable[str],
+    requires: Requires,
+    *,
+    added: Collection[str] = (),
+    left_out: Collection[str] = (),
+    provided: Collection[str] = (),
 ) -> Composition:
     """Return the components of a profile with some added and some left out.
 
@@ -80,6 +85,7 @@ def compose(
         requires: each component's direct requirements.
         added: components beside the profile; they draw in what they require.
         left_out: components of it that are not wanted.
+        provided: those of `left_out` that the cluster has from somebody else: whoever requires them has them there.
 
     Raises:
         CatalogError: a name does not exist, is both added and left out, or is left out though a chosen
@@ -87,6 +93,7 @@ def compose(
     """
     check_names(requires, added=added, left_out=left_out)
     kept = set(listed) - set(left_out)
+    requires = {name: [each for each in needed if each not in provided] for name, needed in requires.items()}
     chosen = graph.closure(kept | set(added), requires)
     for name in sorted(left_out):
         if name in chosen:
@@ -95,6 +102,14 @@ def compose(
     names = graph.order(chosen, requires)
     drawn = {name: _who_requires(name, chosen, requires) for name in names if name not in without_drawn}
     return Composition(names, drawn)
+
+
+def left_out_and_required(
+    listed: Iterable[str], requires: Requires, *, added: Collection[str] = (), left_out: Collection[str] = ()
+) -> frozenset[str]:
+    """Return the components of `left_out` that a component which would be installed requires, directly or not."""
+    chosen = (set(listed) - set(left_out) | set(added)) & requires.keys()  # names that are not there are told later
+    return frozenset(graph.closure(chosen, requires) & set(left_out))
 
 
 def check_names(known: Collection[str], *, added: Collection[str], left_out: Collection[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from pathlib import Path
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from modelyard.images import Mirror
 
 DEFAULT_TARGET = "local"
+Provided = Callable[[Sequence[str]], Collection[str]]
 
 
 def composing_options(profile: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -136,7 +137,14 @@ class Settled:
     chosen: frozenset[str]
 
 
-def settle(asked: Asked, catalog: Catalog, target: str, before: Choice | None, emit: Emit) -> Settled:
+def settle(
+    asked: Asked,
+    catalog: Catalog,
+    target: str,
+    before: Choice | None,
+    emit: Emit,
+    provided: Provided = lambda names: frozenset(),
+) -> Settled:
     """Return what to install, from what is asked for now and what was chosen before.
 
     Args:
@@ -145,20 +153,30 @@ def settle(asked: Asked, catalog: Catalog, target: str, before: Choice | None, e
         target: the target.
         before: what the cluster was installed with; None for a cluster that is new.
         emit: is told what came along, and what holds from before.
+        provided: which of some components, left out and required, the cluster has from somebody else.
 
     Raises:
         CatalogError: it does not come together (catalog.choice.compose), or the target has no overlay for it.
         RefusalError: the cluster was installed with an overlay, and none is named now.
     """
-    from modelyard.catalog.choice import Choice, compose
+    from modelyard.catalog.choice import Choice, compose, left_out_and_required
 
     if before is not None:  # what a newer modelyard no longer has is left out anyway
         before = replace(before, left_out=tuple(name for name in before.left_out if name in catalog.components))
     choice = (before or Choice()).changed(profile=asked.profile, added=asked.added, left_out=asked.left_out)
     choice = replace(choice, overlay=_overlay(asked, before), mirror=_mirror(asked, before))
     listed = catalog.listed(target, choice.profile)
-    composition = compose(listed, catalog.requires, added=choice.added, left_out=choice.left_out)
-    names = catalog.select(asked.components) if asked.components else composition.names
+    choices = {"added": choice.added, "left_out": choice.left_out}
+    required = left_out_and_required(listed, catalog.requires, **choices)
+    elsewhere = provided(sorted(required)) if required else frozenset()
+    for name in sorted(elsewhere):
+        emit(Note(f"{name} is left out: the components that require it use the one that is there"))
+    composition = compose(listed, catalog.requires, **choices, provided=elsewhere)
+    names = composition.names
+    if asked.components:
+        names = tuple(
+            name for name in catalog.select(asked.components) if name not in elsewhere or name in asked.components
+        )
     for name in names:
         catalog.folder(target, name)
     if not asked.components:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -181,14 +181,21 @@ class _Pulls:
 
         Raises:
             CatalogError: digests are required, and an image of it has none.
-            RefusalError: the cluster was installed for another target, or is no place for this one.
+            RefusalError: the cluster was installed for another target, or is no place for this one; or what is there
+                instead of a component that is left out lacks something of it.
         """
         from modelyard.apply import read_choice, refuse_other_target
+        from modelyard.apply.provided import provided
+
+        def there(names: Sequence[str]) -> Collection[str]:
+            if session is None:
+                return ()
+            return provided(session, self.workspace.renderer().objects(self.catalog, self.target, names))
 
         if session is not None:
             refuse_other_target(session, self.aim, embedded=self.embedded)
         before = read_choice(session) if session is not None else None
-        settled = settle(asked, self.catalog, self.target, before, emit)
+        settled = settle(asked, self.catalog, self.target, before, emit, there)
         self._refuse_unresolved(settled.names)
         return replace(settled, choice=replace(settled.choice, target=self.aim.names[-1]))
 
