@@ -6,11 +6,12 @@ import pytest
 from apply_helpers import Events, config_map, definition, namespace, rendered, thing
 
 from modelyard.apply import StoppedError, install, plan_removal, uninstall
+from modelyard.apply.lost import find_lost
 from modelyard.apply.members import parent_ref
 from modelyard.cluster import Session
 from modelyard.errors import CatalogError, NotReadyError, RefusalError
 from modelyard.events import Note
-from modelyard.objects import Object, ObjectRef, ref_of, text
+from modelyard.objects import Object, ObjectRef, labels_of, ref_of, text
 
 
 def the_namespace(own: str) -> ObjectRef:
@@ -113,7 +114,7 @@ def test_a_namespace_that_somebody_uses_is_kept_and_told(session: Session, own: 
     uninstall(session, plan_removal(session, [own]), emit=events, timeout=180)
     assert session.get(ref_of(config_map(own, "theirs"))) is not None
     assert session.get(ref_of(config_map(own, "settings"))) is None
-    (note,) = events.of(Note)
+    (note,) = [note for note in events.of(Note) if own in note.text]
     assert f"kept Namespace {own}" in note.text
     assert f"ConfigMap {own}/theirs" in note.text
 
@@ -164,22 +165,25 @@ def test_what_a_controller_made_goes_while_the_controller_is_there(session: Sess
     assert session.get(ref_of(definition(group))) is None
 
 
-def test_books_of_a_user_s_job_go_though_nobody_takes_their_finalizer_off(
+def test_what_is_made_while_its_controller_goes_does_not_hold_its_definition(
     session: Session, own: str, events: Events
 ) -> None:
-    """Kueue's Workload of a job that stays: with Kueue gone, its definition would wait for it for ever."""
-    group = "kueue.x-k8s.io"
-    install(session, [rendered(own, namespace(own), definition(group, "Workload"))])
-    job = session.create(config_map("default", f"{own}-job"))
-    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": f"{own}-job", "uid": uid(job)}
-    workload = {**thing(group, "default", f"{own}-job"), "kind": "Workload"}
-    workload["metadata"] |= {"ownerReferences": [owner], "finalizers": [f"{group}/resource-in-use"]}
-    session.create(workload)
+    """As Kueue makes a Workload anew for a job that stays: with Kueue gone, nobody takes its finalizer off."""
+    group = f"{own}.example.test"
+    settings, late = config_map(own, "settings"), thing(group, "default", f"{own}-late")
+    settings["metadata"]["finalizers"] = ["example.test/wait"]
+    late["metadata"]["finalizers"] = [f"{group}/resource-in-use"]
+
+    def on_progress(detail: str) -> None:
+        if "example.test/wait" in detail and session.get(ref_of(late)) is None:
+            session.create(late)
+            session.patch(ref_of(settings), {"metadata": {"finalizers": None}})
+
+    events.on_progress = on_progress
+    install(session, [rendered(own, namespace(own), settings, definition(group))])
     uninstall(session, plan_removal(session, [own]), delete_data=True, timeout=60, emit=events)
-    assert session.get(ref_of(definition(group, "Workload"))) is None
-    assert any(f"Workload default/{own}-job" in note.text for note in events.of(Note))
-    assert session.get(ref_of(job)) is not None
-    session.delete(ref_of(job))
+    assert session.get(ref_of(definition(group))) is None
+    assert any(f"Thing default/{own}-late" in note.text for note in events.of(Note))
 
 
 def test_what_another_component_requires_does_not_go_alone(session: Session, own: str) -> None:
@@ -190,13 +194,57 @@ def test_what_another_component_requires_does_not_go_alone(session: Session, own
     assert plan_removal(session, [f"{own}-a", f"{own}-b"]).order == (f"{own}-b", f"{own}-a")
 
 
-def test_a_lost_inventory_is_a_refusal_that_says_how_to_mend_it(session: Session, own: str) -> None:
+def test_a_lost_inventory_is_a_refusal_that_names_both_ways_on(session: Session, own: str) -> None:
     install(session, [rendered(own, namespace(own), config_map(own, "settings"))])
     session.delete(parent_ref(own))
     with pytest.raises(RefusalError) as caught:
         plan_removal(session, [own])
     assert "is lost, though 2 objects carry its label" in caught.value.cause
     assert f"modelyard install --component {own}" in caught.value.remedy
+    assert "--lost" in caught.value.remedy
+
+
+def test_a_lost_inventory_is_found_though_nobody_names_its_component(session: Session, own: str) -> None:
+    install(session, [rendered(own, namespace(own), config_map(own, "settings"))])
+    session.delete(parent_ref(own))
+    found = find_lost(session, (), (), lambda: {own: ()})
+    assert [ref.name for ref in found[own].refs] == ["settings", own]
+    with pytest.raises(RefusalError, match="nothing was changed"):
+        plan_removal(session, (), catalogue=lambda: {own: ()})
+
+
+def test_told_to_what_carries_the_label_of_a_lost_inventory_goes_and_nothing_else(session: Session, own: str) -> None:
+    settings, copied = config_map(own, "settings"), config_map("default", f"{own}-copied")
+    install(session, [rendered(own, namespace(own), settings)])
+    session.delete(parent_ref(own))
+    labels = labels_of(session.get(ref_of(settings)))
+    session.create({**copied, "metadata": {**copied["metadata"], "labels": labels}})  # as controllers copy them
+    try:
+        uninstall(session, plan_removal(session, [own], lost=True), timeout=180)
+        assert session.get(ref_of(copied)) is not None
+    finally:
+        session.delete(ref_of(copied))
+    assert session.get(ref_of(settings)) is None
+    assert session.get(the_namespace(own)) is None
+
+
+def test_a_component_that_stays_and_whose_inventory_is_lost_is_told(session: Session, own: str, events: Events) -> None:
+    install(session, [rendered(own, namespace(own)), rendered(f"{own}-b", config_map("default", f"{own}-b"))])
+    session.delete(parent_ref(f"{own}-b"))
+    try:
+        removal = plan_removal(session, [own], catalogue=lambda: {f"{own}-b": ()})
+        uninstall(session, removal, timeout=180, emit=events)
+        assert any(note.text.startswith(f"{own}-b stays: its inventory is lost") for note in events.of(Note))
+    finally:
+        session.delete(ref_of(config_map("default", f"{own}-b")))
+
+
+def test_what_a_component_with_a_lost_inventory_requires_does_not_go_alone(session: Session, own: str) -> None:
+    other = f"{own}-b"
+    install(session, [rendered(own, namespace(own)), rendered(other, config_map(own, "b"), requires=(own,))])
+    session.delete(parent_ref(other))
+    with pytest.raises(RefusalError, match=f"is required by {other}"):
+        plan_removal(session, [own], catalogue=lambda: {other: (own,)})
 
 
 def test_a_component_that_was_never_installed_is_told(session: Session, own: str) -> None:

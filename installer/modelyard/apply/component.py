@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from modelyard.apply import members
 from modelyard.apply.answering import wait_answering
+from modelyard.apply.departing import departing, wait_departed
 from modelyard.apply.prune import prune
 from modelyard.apply.run import Rendered, Run
 from modelyard.apply.served import wait_served
@@ -88,6 +89,9 @@ def install_component(run: Run, item: Rendered, key: str, known: State | None = 
         NotReadyError: something did not become ready in time.
     """
     state = known or compare(run, item)
+    if going := departing(run, {ref_of(obj) for obj in state.desired}, state.live.values()):
+        wait_departed(run, key, going)
+        state = compare(run, item)
     if state.finished and all(assess(state.live[ref_of(obj)], run.rules).current for obj in state.desired):
         return Outcome(item.name, state.changes)
     gone = prune_set(item.name, {ref_of(obj) for obj in state.desired}, state.live, inventory=state.before is not None)

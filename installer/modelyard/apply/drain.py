@@ -6,24 +6,31 @@ import time
 from collections.abc import Mapping
 
 from modelyard.apply.run import Run
+from modelyard.apply.stuck import Stuck
 from modelyard.cluster import Watcher
-from modelyard.errors import NotReadyError
-from modelyard.objects import Object, ObjectRef, dig, sequence, text
+from modelyard.objects import Object, ObjectRef, text
+from modelyard.plan.stuck import is_going, staying
 
 TICK_SECONDS = 0.5
+# After this, what waits for nobody but a controller that does not come back is not waited for any longer.
+HOPELESS_SECONDS = 30.0
+# How often finalizers are looked for that are to be taken off, and how long it may take until what had them is gone.
+RELEASE_SECONDS = 2.0
+GONE_SECONDS = 30.0
 
 
-def drain(run: Run, key: str, objects: Mapping[ObjectRef, Object], *, foreground: bool = False) -> None:
+def drain(run: Run, key: str, objects: Mapping[ObjectRef, Object], stuck: Stuck, *, foreground: bool = False) -> None:
     """Delete `objects` and wait until all are gone.
 
     Args:
         run: the run.
         key: the step that is told of the progress.
         objects: live objects, with their uid: one that has been made anew meanwhile is left alone.
+        stuck: who tells why something stays.
         foreground: what they own is gone before them.
 
     Raises:
-        NotReadyError: the deadline passed; names an object that stays and its finalizers.
+        NotReadyError: the deadline passed; names an object that stays, its finalizers and who should take them off.
     """
     if not objects:
         return
@@ -35,30 +42,23 @@ def drain(run: Run, key: str, objects: Mapping[ObjectRef, Object], *, foreground
                 del left[ref]
         for ref, obj in sorted(left.items()):
             run.check()
-            if dig(obj, "metadata", "deletionTimestamp") is None:
+            if not is_going(obj):
                 run.session.delete(ref, uid=text(obj, "metadata", "uid"), foreground=foreground)
-        _until_gone(run, key, watcher, left)
+        _until_gone(run, key, watcher, left, stuck)
 
 
-def _until_gone(run: Run, key: str, watcher: Watcher, left: dict[ObjectRef, Object]) -> None:
-    deadline = run.deadline()
+def _until_gone(run: Run, key: str, watcher: Watcher, left: dict[ObjectRef, Object], stuck: Stuck) -> None:
+    patience = _Patience(run, stuck)
     told = ""
     while left:
         run.check()
-        now = time.monotonic()
+        patience.spend(left)
         ref, obj = min(left.items())
-        saying = _staying(obj)
-        if now >= deadline:
-            raise NotReadyError(
-                str(ref),
-                f"is still there after {run.timeout:.0f} s: {saying}",
-                f"see why: kubectl {'-n ' + ref.namespace + ' ' if ref.namespace else ''}get {ref.kind.lower()} "
-                f"{ref.name} -o yaml; then run the same command again: it goes on where it was",
-            )
+        saying = staying(obj)
         if saying != told:
             run.progress(key, f"{ref}: {saying}")
             told = saying
-        seen = watcher.next(min(TICK_SECONDS, deadline - now))
+        seen = watcher.next(TICK_SECONDS)
         if seen is not None and seen.ref in left:
             if _other(seen.obj, left[seen.ref]):
                 del left[seen.ref]
@@ -66,13 +66,34 @@ def _until_gone(run: Run, key: str, watcher: Watcher, left: dict[ObjectRef, Obje
                 left[seen.ref] = seen.obj
 
 
+class _Patience:
+    """How long one wait lasts: until its deadline; less where it is in vain; a little more where it was helped."""
+
+    def __init__(self, run: Run, stuck: Stuck) -> None:
+        self._run, self._stuck = run, stuck
+        self._began = time.monotonic()
+        self._deadline = run.deadline()
+        self._look = self._began + (RELEASE_SECONDS if stuck.remove else HOPELESS_SECONDS)
+        self._helped = False
+
+    def spend(self, left: Mapping[ObjectRef, Object]) -> None:
+        """Look at what is left; NotReadyError once nothing is to be hoped for."""
+        now = time.monotonic()
+        late = now >= self._deadline
+        if self._stuck.remove and (now >= self._look or late):
+            self._look = now + RELEASE_SECONDS
+            if late and not self._helped:
+                self._stuck.release(self._run, left, all_of_it=True)
+                self._helped, self._deadline = True, now + GONE_SECONDS
+                return
+            self._stuck.release(self._run, left, all_of_it=self._helped)
+        elif not self._stuck.remove and now >= self._look:
+            self._look = now + HOPELESS_SECONDS
+            late = late or self._stuck.hopeless(self._run, left)
+        if late:
+            raise self._stuck.late(self._run, left, now - self._began)
+
+
 def _other(now: Object | None, before: Object) -> bool:
     """Tell whether the object is gone; one of the same name made anew is another."""
     return now is None or text(now, "metadata", "uid") != text(before, "metadata", "uid")
-
-
-def _staying(obj: Object) -> str:
-    finalizers = [str(name) for name in sequence(obj, "metadata", "finalizers")]
-    if finalizers:
-        return f"going; waits for {', '.join(finalizers)}"
-    return "going"

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 
 from modelyard.cluster import Session
-from modelyard.errors import RefusalError
+from modelyard.errors import NotReadyError, RefusalError
 from modelyard.objects import GroupKind, Object, ObjectRef, ref_of, text
 from modelyard.plan import inventory
 from modelyard.plan.inventory import Inventory
+from modelyard.plan.stuck import is_going, staying
 
 CONFIG_MAP = GroupKind("", "ConfigMap")
+GOING_SECONDS = 60.0
+ASK_SECONDS = 0.5
 
 
 def parent_ref(component: str) -> ObjectRef:
@@ -63,8 +67,22 @@ def write(session: Session, wanted: Inventory) -> None:
 
 
 def ensure_namespace(session: Session) -> None:
-    """Create the inventories' namespace unless it is there."""
-    if session.get(ObjectRef("", "Namespace", "", inventory.NAMESPACE)) is None:
+    """Create the inventories' namespace unless it is there; wait until one that is being deleted is gone.
+
+    Raises:
+        NotReadyError: it is still being deleted after a minute.
+    """
+    ref = ObjectRef("", "Namespace", "", inventory.NAMESPACE)
+    deadline = time.monotonic() + GOING_SECONDS
+    while (there := session.get(ref)) is not None and is_going(there):
+        if time.monotonic() >= deadline:
+            raise NotReadyError(
+                str(ref),
+                f"is still being deleted after {GOING_SECONDS:.0f} s: {staying(there)}",
+                f"see why: kubectl get namespace {ref.name} -o yaml; then run the same command again",
+            )
+        session.transport.cancelled.wait(ASK_SECONDS)
+    if there is None:
         session.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": inventory.NAMESPACE}})
 
 

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from modelyard.apply import members
 from modelyard.apply.addresses import refuse_stranded
 from modelyard.apply.chosen import forget_choice
+from modelyard.apply.controllers import Controllers, in_charge, read_controllers
 from modelyard.apply.drain import drain
 from modelyard.apply.held import held_by, objects_of
 from modelyard.apply.in_order import in_order
 from modelyard.apply.leftovers import release
-from modelyard.apply.queues import refuse_running, stop_jobs
+from modelyard.apply.lost import Requires, find_lost, live, refuse_lost
+from modelyard.apply.queues import refuse_running, running_through, stop_jobs
+from modelyard.apply.revive import revive
 from modelyard.apply.run import Run
-from modelyard.cluster import Session
+from modelyard.apply.stuck import Stuck
+from modelyard.cluster import ApiError, Session
 from modelyard.errors import ModelyardError, RefusalError
 from modelyard.events import Emit, Note, StepDone, StepFailed, StepStarted, discard
 from modelyard.objects import GroupKind, Object, ObjectRef, ref_of
 from modelyard.plan import inventory, kinds
-from modelyard.plan.inventory import Inventory
 from modelyard.plan.prune import in_use, kind_of_crd
+from modelyard.plan.queues import WORKLOAD
 from modelyard.plan.removal import Step, is_by_product, is_users, removal_order, step_of, steps
 
 
@@ -35,12 +39,16 @@ class Removal:
         after: each of them, with those that must be gone before it.
         objects: their live objects by component.
         held: users' objects by the CRD or namespace that would take them along.
+        controllers: of all installed components, those that stay too.
+        lost: components that stay and whose inventories are lost, with the objects that carry their labels.
     """
 
     order: tuple[str, ...]
     after: Mapping[str, Sequence[str]]
     objects: Mapping[str, Mapping[ObjectRef, Object]]
     held: Mapping[ObjectRef, Sequence[ObjectRef]]
+    controllers: Controllers
+    lost: Mapping[str, Sequence[ObjectRef]]
 
     @property
     def count(self) -> int:
@@ -60,23 +68,40 @@ class Removal:
         return {kind_of_crd(obj) for each in self.objects.values() for ref, obj in each.items() if _defines(ref)}
 
 
-def plan_removal(session: Session, components: Sequence[str] = ()) -> Removal:
+def plan_removal(
+    session: Session,
+    components: Sequence[str] = (),
+    *,
+    lost: bool = False,
+    catalogue: Callable[[], Requires] = dict,
+) -> Removal:
     """Read from the cluster what an uninstall would remove; change nothing.
 
     Args:
         session: the cluster.
         components: which; empty: all that is installed.
+        lost: also those whose inventories are lost: all that carries their label.
+        catalogue: gives the components that there are, with what each requires; asked only where one is lost.
 
     Raises:
         CatalogError: one of them is not installed.
         RefusalError: an inventory cannot be trusted or is lost, or something that stays requires one of them.
     """
     found = members.read_all(session)
-    _refuse_lost(session, components, found)
-    order = removal_order(components, {name: item.requires for name, item in found.items()})
-    objects = {name: members.live(session, name, found[name].group_kinds, {}) for name in order}
-    after = {name: [other for other in order if name in found[other].requires] for name in order}
-    removal = Removal(order, after, objects, {})
+    astray = find_lost(session, found, components, catalogue)
+    taken = {name: item for name, item in astray.items() if not components or name in components}
+    if taken and not lost:
+        refuse_lost(taken)
+    known = found | {name: item.inventory for name, item in astray.items()}
+    order = removal_order(components, {name: item.requires for name, item in known.items()})
+    objects = {
+        name: live(session, taken[name]) if name in taken else members.live(session, name, known[name].group_kinds, {})
+        for name in order
+    }
+    after = {name: [other for other in order if name in known[other].requires] for name in order}
+    controllers = read_controllers(session, found | {name: known[name] for name in taken}, objects)
+    stays = {name: item.refs for name, item in astray.items() if name not in taken}
+    removal = Removal(order, after, objects, {}, controllers, stays)
     everything = {ref: obj for each in objects.values() for ref, obj in each.items()}
     return replace(removal, held=_held(session, removal, everything))
 
@@ -86,6 +111,7 @@ def uninstall(
     removal: Removal,
     *,
     delete_data: bool = False,
+    remove_finalizers: bool = False,
     emit: Emit = discard,
     timeout: float = 300.0,
     cancelled: threading.Event | None = None,
@@ -96,6 +122,7 @@ def uninstall(
         session: the cluster.
         removal: what to remove.
         delete_data: also delete users' custom resources, and namespaces with all that is in them.
+        remove_finalizers: take finalizers off what does not go (`plan.stuck.removable`).
         emit: takes the events.
         timeout: seconds that each single wait may last.
         cancelled: set it to stop at the next safe point.
@@ -112,30 +139,14 @@ def uninstall(
         _refuse_data(removal.held, "nothing was changed")
         refuse_running(session, removal.mine, "nothing was changed")
     run = Run(session, emit, timeout, {}, cancelled or threading.Event())
-    in_order(run, removal.after, lambda name: _one(run, name, removal, delete_data=delete_data))
-    _last(run)
+    for name, refs in removal.lost.items():
+        emit(Note(f"{name} stays: its inventory is lost, though {len(refs)} objects carry its label ({refs[0]}, ...)"))
+    dead = revive(run, removal.controllers, in_charge(session, removal.controllers, removal.objects))
+    stuck = Stuck(removal.controllers, removal.mine, set(removal.order), dead, remove_finalizers)
+    stuck.disarm(run)
+    in_order(run, removal.after, lambda name: _one(run, name, removal, stuck, delete_data=delete_data))
+    _last(run, stuck)
     return time.monotonic() - began
-
-
-def _refuse_lost(session: Session, components: Sequence[str], found: Mapping[str, Inventory]) -> None:
-    """Refuse a component whose objects are there but whose inventory is not."""
-    for name in components:
-        if name in found:
-            continue
-        orphans = [
-            ref_of(item) for resource in session.discovery.all() for item in _labelled(session, resource.kind, name)
-        ]
-        if orphans:
-            raise RefusalError(
-                f"inventory of component {name}",
-                f"is lost, though {len(orphans)} objects carry its label ({orphans[0]}, ...); nothing was changed",
-                f"`modelyard install --component {name}` writes it anew, then uninstall",
-            )
-
-
-def _labelled(session: Session, kind: GroupKind, component: str) -> tuple[Object, ...]:
-    listing = session.list(kind, label_selector=members.selector(component), metadata_only=True)
-    return listing.items if listing else ()
 
 
 def _held(
@@ -161,39 +172,54 @@ def _refuse_data(held: Mapping[ObjectRef, Sequence[ObjectRef]], so_far: str) -> 
         )
 
 
-def _one(run: Run, name: str, removal: Removal, *, delete_data: bool) -> None:
+def _one(run: Run, name: str, removal: Removal, stuck: Stuck, *, delete_data: bool) -> None:
     key = f"uninstall:{name}"
     began = time.monotonic()
-    objects = removal.objects[name]
     run.emit(StepStarted(key, f"remove {name}"))
     try:
-        definitions = {ref: obj for ref, obj in objects.items() if _defines(ref)}
-        own = [kind_of_crd(obj) for obj in definitions.values()]
-        if delete_data:
-            stop_jobs(run, key, name, objects)
-            drain(run, key, _users_resources(run.session, own, set(objects)), foreground=True)
-        else:  # since it was planned, somebody may have made some
-            _refuse_data(_held(run.session, removal, definitions), f"{name} is as it was")
-            refuse_running(run.session, objects, f"{name} is as it was")
-        rest = _resources(run, key, objects, definitions)
-        for step, refs in steps(rest, own):
-            going = {ref: rest[ref] for ref in refs}
-            if step is Step.DEFINITIONS and delete_data:
-                release(run, name, definitions.values())
-            elif step is Step.DEFINITIONS:
-                _refuse_data(_held(run.session, removal, going), f"they are kept; the rest of {name} is gone")
-            if step is Step.NAMESPACES and not delete_data:
-                going = _without_users(run, name, going, removal)
-            drain(run, key, going, foreground=step is Step.WORKLOADS)
-        run.session.delete(members.parent_ref(name))
+        try:
+            _remove(run, key, name, removal, stuck, delete_data=delete_data)
+        except ApiError as error:
+            raise stuck.refused(run, error) from error
     except ModelyardError as error:
         run.emit(StepFailed(key, time.monotonic() - began, f"{error.subject}: {error.cause}"))
         raise
-    run.emit(StepDone(key, time.monotonic() - began, f"{len(objects)} objects"))
+    run.emit(StepDone(key, time.monotonic() - began, f"{len(removal.objects[name])} objects"))
+
+
+def _remove(run: Run, key: str, name: str, removal: Removal, stuck: Stuck, *, delete_data: bool) -> None:
+    objects = removal.objects[name]
+    definitions = {ref: obj for ref, obj in objects.items() if _defines(ref)}
+    own = [kind_of_crd(obj) for obj in definitions.values()]
+    if delete_data:
+        _stop_jobs(run, key, name, objects, stuck)
+        drain(run, key, _users_resources(run.session, own, set(objects)), stuck, foreground=True)
+    else:  # since it was planned, somebody may have made some
+        _refuse_data(_held(run.session, removal, definitions), f"{name} is as it was")
+        refuse_running(run.session, objects, f"{name} is as it was")
+    rest = _resources(run, key, objects, definitions, stuck)
+    for step, refs in steps(rest, own):
+        going = {ref: rest[ref] for ref in refs}
+        if step is Step.DEFINITIONS and delete_data:
+            release(run, name, definitions.values())
+        elif step is Step.DEFINITIONS:
+            _refuse_data(_held(run.session, removal, going), f"they are kept; the rest of {name} is gone")
+        if step is Step.NAMESPACES and not delete_data:
+            going = _without_users(run, name, going, removal)
+        drain(run, key, going, stuck, foreground=step is Step.WORKLOADS)
+    run.session.delete(members.parent_ref(name))
+
+
+def _stop_jobs(run: Run, key: str, name: str, refs: Iterable[ObjectRef], stuck: Stuck) -> None:
+    """Have the jobs of queues that go suspended; not by a controller that does not come back, where that is known."""
+    if not (stuck.remove and stuck.is_dead(WORKLOAD)):
+        stop_jobs(run, key, name, refs)
+    elif held := running_through(run.session, refs):
+        run.emit(Note(f"{name}: jobs of a queue that goes are not suspended, its controller is gone: {in_use(held)}"))
 
 
 def _resources(
-    run: Run, key: str, objects: Mapping[ObjectRef, Object], definitions: Mapping[ObjectRef, Object]
+    run: Run, key: str, objects: Mapping[ObjectRef, Object], definitions: Mapping[ObjectRef, Object], stuck: Stuck
 ) -> dict[ObjectRef, Object]:
     """Remove a component's custom resources, and what its controller made of them while it can clean up after that.
 
@@ -201,9 +227,9 @@ def _resources(
     """
     own = [kind_of_crd(obj) for obj in definitions.values()]
     resources = {ref: obj for ref, obj in objects.items() if step_of(ref.group_kind, own) is Step.RESOURCES}
-    drain(run, key, resources)
+    drain(run, key, resources, stuck)
     made = [item for _, crd in sorted(definitions.items()) for item in objects_of(run.session, crd)]
-    drain(run, key, {ref_of(item): item for item in made if is_by_product(item, objects, own)})
+    drain(run, key, {ref_of(item): item for item in made if is_by_product(item, objects, own)}, stuck)
     return {ref: obj for ref, obj in objects.items() if ref not in resources}
 
 
@@ -222,7 +248,7 @@ def _without_users(run: Run, name: str, going: Mapping[ObjectRef, Object], remov
     return {ref: obj for ref, obj in going.items() if ref not in held}
 
 
-def _last(run: Run) -> None:
+def _last(run: Run, stuck: Stuck) -> None:
     """Remove what was chosen, and the inventories' namespace, once there are no inventories left."""
     ref = ObjectRef("", "Namespace", "", inventory.NAMESPACE)
     namespace = run.session.get(ref)
@@ -230,4 +256,4 @@ def _last(run: Run) -> None:
         return
     forget_choice(run.session)
     if not held_by(run.session, namespace, mine=()):
-        drain(run, "uninstall", {ref: namespace})
+        drain(run, "uninstall", {ref: namespace}, stuck)

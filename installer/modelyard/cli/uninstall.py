@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,17 @@ if TYPE_CHECKING:
 @click.option(
     "--delete-data", is_flag=True, help="Also delete users' objects of its kinds, and namespaces with what is in them."
 )
+@click.option(
+    "--lost",
+    is_flag=True,
+    help="Also remove components whose inventories are lost: all that an install has applied for them.",
+)
+@click.option(
+    "--remove-finalizers",
+    is_flag=True,
+    help="Take finalizers off what is deleted and does not go: at once where the controller cannot be brought back, "
+    "else after --timeout. What the controller would clean up (cloud machines, data elsewhere) stays.",
+)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def uninstall(
     components: tuple[str, ...],
@@ -31,19 +43,21 @@ def uninstall(
     name: str | None,
     timeout: float,
     delete_data: bool,
+    lost: bool,
+    remove_finalizers: bool,
     yes: bool,
 ) -> None:
     """Remove what was installed, backwards, and nothing else.
 
-    Custom resources go while their controllers live. Where a CustomResourceDefinition holds users' objects,
-    nothing is removed unless --delete-data says so.
+    Custom resources go while their controllers live; those that were scaled to zero are brought back first. Where a
+    CustomResourceDefinition holds users' objects, nothing is removed unless --delete-data says so.
     """
     from modelyard.apply import at_work, plan_removal
     from modelyard.apply import uninstall as apply_uninstall
     from modelyard.cli.clusters import open_session, this_holder
 
     session = open_session(kubeconfig, context, name)
-    removal = plan_removal(session, components)
+    removal = plan_removal(session, components, lost=lost, catalogue=_catalogue)
     if not removal.order:
         click.echo("nothing is installed")
         return
@@ -53,11 +67,25 @@ def uninstall(
     holder = this_holder()
     with printing() as emit, at_work(session, holder, emit=emit, timeout=timeout, cancelled=cancelled) as turn:
         turn.take()
-        removal = plan_removal(session, components)  # anew: another may have been at work until now
+        # anew: another may have been at work until now
+        removal = plan_removal(session, components, lost=lost, catalogue=_catalogue)
         seconds = apply_uninstall(
-            session, removal, delete_data=delete_data, emit=emit, timeout=timeout, cancelled=cancelled
+            session,
+            removal,
+            delete_data=delete_data,
+            remove_finalizers=remove_finalizers,
+            emit=emit,
+            timeout=timeout,
+            cancelled=cancelled,
         )
     click.echo(f"{len(removal.order)} components removed ({span(seconds)})")
+
+
+def _catalogue() -> Mapping[str, Sequence[str]]:
+    from modelyard.catalog import load
+    from modelyard.paths import data_root
+
+    return {name: item.requires for name, item in load(data_root()).components.items()}
 
 
 def _ask(removal: Removal, server: str, *, delete_data: bool) -> None:

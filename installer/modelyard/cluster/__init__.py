@@ -5,7 +5,7 @@ from __future__ import annotations
 from modelyard.cluster.connect import connect
 from modelyard.cluster.failures import ApiError
 from modelyard.cluster.session import Listing, Session
-from modelyard.cluster.trouble import workload_trouble
+from modelyard.cluster.trouble import last_said, workload_trouble
 from modelyard.cluster.watching import Seen, Watcher
 
-__all__ = ["ApiError", "Listing", "Seen", "Session", "Watcher", "connect", "workload_trouble"]
+__all__ = ["ApiError", "Listing", "Seen", "Session", "Watcher", "connect", "last_said", "workload_trouble"]

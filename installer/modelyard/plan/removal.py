@@ -14,7 +14,7 @@ from modelyard.plan import kinds
 # Made in every namespace by Kubernetes itself.
 _BY_KUBERNETES = {("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")}
 # Made by controllers, of no use without them, and nobody's data.
-_PASSING = {
+PASSING = {
     GroupKind("", "Endpoints"),
     GroupKind("", "Event"),
     GroupKind("coordination.k8s.io", "Lease"),
@@ -109,7 +109,7 @@ def is_users(
         own: kinds all of whose objects are looked at: those that the CRDs which go define.
     """
     ref = ref_of(obj)
-    if ref in mine or ref.group_kind in _PASSING or (ref.kind, ref.name) in _BY_KUBERNETES:
+    if ref in mine or ref.group_kind in PASSING or (ref.kind, ref.name) in _BY_KUBERNETES:
         return False
     owners = [_owner(each, ref.namespace) for each in mappings(obj, "metadata", "ownerReferences")]
     if owners and (ref.group_kind in _BOOKS or all(_accounted(each, mine, seen, own) for each in owners)):
