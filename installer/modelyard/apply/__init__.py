@@ -10,10 +10,11 @@ from modelyard.apply.install import Report, install
 from modelyard.apply.platform import refuse_other_platforms
 from modelyard.apply.prerequisites import check_prerequisites, refuse_missing_prerequisites
 from modelyard.apply.preview import Preview, preview
+from modelyard.apply.removal import Removal, plan_removal
 from modelyard.apply.run import Rendered, StoppedError, rendered
 from modelyard.apply.status import ComponentStatus, status
 from modelyard.apply.turn import at_work, this_command
-from modelyard.apply.uninstall import Removal, plan_removal, uninstall
+from modelyard.apply.uninstall import uninstall
 
 __all__ = [
     "Comparison",

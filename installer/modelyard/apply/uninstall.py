@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
 
 from modelyard.apply import members
 from modelyard.apply.addresses import refuse_stranded
 from modelyard.apply.chosen import forget_choice
-from modelyard.apply.controllers import Controllers, in_charge, read_controllers
+from modelyard.apply.controllers import in_charge
 from modelyard.apply.drain import drain
 from modelyard.apply.held import held_by, objects_of
 from modelyard.apply.in_order import in_order
 from modelyard.apply.leftovers import release
-from modelyard.apply.lost import Requires, find_lost, live, refuse_lost
 from modelyard.apply.queues import refuse_running, running_through, stop_jobs
+from modelyard.apply.removal import Removal, users_objects
 from modelyard.apply.revive import revive
 from modelyard.apply.run import Run
 from modelyard.apply.stuck import Stuck
@@ -27,83 +26,7 @@ from modelyard.objects import GroupKind, Object, ObjectRef, ref_of
 from modelyard.plan import inventory, kinds
 from modelyard.plan.prune import in_use, kind_of_crd
 from modelyard.plan.queues import WORKLOAD
-from modelyard.plan.removal import Step, is_by_product, is_users, removal_order, step_of, steps
-
-
-@dataclass(frozen=True, slots=True)
-class Removal:
-    """What an uninstall would remove.
-
-    Args:
-        order: components, in the order in which they go.
-        after: each of them, with those that must be gone before it.
-        objects: their live objects by component.
-        held: users' objects by the CRD or namespace that would take them along.
-        controllers: of all installed components, those that stay too.
-        lost: components that stay and whose inventories are lost, with the objects that carry their labels.
-    """
-
-    order: tuple[str, ...]
-    after: Mapping[str, Sequence[str]]
-    objects: Mapping[str, Mapping[ObjectRef, Object]]
-    held: Mapping[ObjectRef, Sequence[ObjectRef]]
-    controllers: Controllers
-    lost: Mapping[str, Sequence[ObjectRef]]
-
-    @property
-    def count(self) -> int:
-        """Return how many objects are the platform's own."""
-        return sum(len(found) for found in self.objects.values())
-
-    @property
-    def mine(self) -> set[ObjectRef]:
-        """Return the platform's own objects, inventories included."""
-        return {ref for each in self.objects.values() for ref in each} | {
-            members.parent_ref(name) for name in self.order
-        }
-
-    @property
-    def kinds(self) -> set[GroupKind]:
-        """Return the kinds that its CRDs define."""
-        return {kind_of_crd(obj) for each in self.objects.values() for ref, obj in each.items() if _defines(ref)}
-
-
-def plan_removal(
-    session: Session,
-    components: Sequence[str] = (),
-    *,
-    lost: bool = False,
-    catalogue: Callable[[], Requires] = dict,
-) -> Removal:
-    """Read from the cluster what an uninstall would remove; change nothing.
-
-    Args:
-        session: the cluster.
-        components: which; empty: all that is installed.
-        lost: also those whose inventories are lost: all that carries their label.
-        catalogue: gives the components that there are, with what each requires; asked only where one is lost.
-
-    Raises:
-        CatalogError: one of them is not installed.
-        RefusalError: an inventory cannot be trusted or is lost, or something that stays requires one of them.
-    """
-    found = members.read_all(session)
-    astray = find_lost(session, found, components, catalogue)
-    taken = {name: item for name, item in astray.items() if not components or name in components}
-    if taken and not lost:
-        refuse_lost(taken)
-    known = found | {name: item.inventory for name, item in astray.items()}
-    order = removal_order(components, {name: item.requires for name, item in known.items()})
-    objects = {
-        name: live(session, taken[name]) if name in taken else members.live(session, name, known[name].group_kinds, {})
-        for name in order
-    }
-    after = {name: [other for other in order if name in known[other].requires] for name in order}
-    controllers = read_controllers(session, found | {name: known[name] for name in taken}, objects)
-    stays = {name: item.refs for name, item in astray.items() if name not in taken}
-    removal = Removal(order, after, objects, {}, controllers, stays)
-    everything = {ref: obj for each in objects.values() for ref, obj in each.items()}
-    return replace(removal, held=_held(session, removal, everything))
+from modelyard.plan.removal import Step, is_by_product, is_users, step_of, steps
 
 
 def uninstall(
@@ -149,15 +72,6 @@ def uninstall(
     return time.monotonic() - began
 
 
-def _held(
-    session: Session, removal: Removal, holders: Mapping[ObjectRef, Object]
-) -> dict[ObjectRef, Sequence[ObjectRef]]:
-    """Return the users' objects that would go with `holders` now, by what holds them."""
-    mine, own = removal.mine, removal.kinds
-    found = {ref: held_by(session, obj, mine=mine, own=own) for ref, obj in holders.items()}
-    return {ref: users for ref, users in found.items() if users}
-
-
 def _defines(ref: ObjectRef) -> bool:
     return ref.group_kind == kinds.CRD
 
@@ -195,7 +109,7 @@ def _remove(run: Run, key: str, name: str, removal: Removal, stuck: Stuck, *, de
         _stop_jobs(run, key, name, objects, stuck)
         drain(run, key, _users_resources(run.session, own, set(objects)), stuck, foreground=True)
     else:  # since it was planned, somebody may have made some
-        _refuse_data(_held(run.session, removal, definitions), f"{name} is as it was")
+        _refuse_data(users_objects(run.session, removal, definitions), f"{name} is as it was")
         refuse_running(run.session, objects, f"{name} is as it was")
     rest = _resources(run, key, objects, definitions, stuck)
     for step, refs in steps(rest, own):
@@ -203,7 +117,7 @@ def _remove(run: Run, key: str, name: str, removal: Removal, stuck: Stuck, *, de
         if step is Step.DEFINITIONS and delete_data:
             release(run, name, definitions.values())
         elif step is Step.DEFINITIONS:
-            _refuse_data(_held(run.session, removal, going), f"they are kept; the rest of {name} is gone")
+            _refuse_data(users_objects(run.session, removal, going), f"they are kept; the rest of {name} is gone")
         if step is Step.NAMESPACES and not delete_data:
             going = _without_users(run, name, going, removal)
         drain(run, key, going, stuck, foreground=step is Step.WORKLOADS)
@@ -242,7 +156,7 @@ def _users_resources(session: Session, own: Sequence[GroupKind], mine: set[Objec
 
 def _without_users(run: Run, name: str, going: Mapping[ObjectRef, Object], removal: Removal) -> dict[ObjectRef, Object]:
     """Return the namespaces that nobody else uses; looked at again now, not only when it was planned."""
-    held = _held(run.session, removal, going)
+    held = users_objects(run.session, removal, going)
     for ref, users in held.items():
         run.emit(Note(f"{name}: kept {ref}: {in_use({ref: users})}"))
     return {ref: obj for ref, obj in going.items() if ref not in held}
