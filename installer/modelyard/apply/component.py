@@ -89,7 +89,7 @@ def install_component(run: Run, item: Rendered, key: str, known: State | None = 
         NotReadyError: something did not become ready in time.
     """
     state = known or compare(run, item)
-    if going := departing(run, {ref_of(obj) for obj in state.desired}, state.live.values()):
+    if going := departing(state.desired, state.live):
         wait_departed(run, key, going)
         state = compare(run, item)
     if state.finished and all(assess(state.live[ref_of(obj)], run.rules).current for obj in state.desired):

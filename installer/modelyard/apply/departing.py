@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from modelyard.apply import members
 from modelyard.apply.controllers import read_controllers
@@ -11,27 +11,15 @@ from modelyard.apply.run import Run
 from modelyard.apply.stuck import Stuck
 from modelyard.errors import ModelyardError, NotReadyError
 from modelyard.objects import Object, ObjectRef, ref_of, text
-from modelyard.plan import kinds
 from modelyard.plan.stuck import is_going, staying
 
 ASK_SECONDS = 0.5
 WAY_ON = "modelyard uninstall --delete-data --remove-finalizers"
 
 
-def departing(run: Run, wanted: Iterable[ObjectRef], known: Iterable[Object]) -> dict[ObjectRef, Object]:
-    """Return those of the `wanted` objects that are being deleted.
-
-    Args:
-        run: the run.
-        wanted: what is to be applied.
-        known: live objects of the component; namespaces and CRDs are looked for also where nobody has labelled them.
-    """
-    refs = set(wanted)
-    found = {ref_of(obj): obj for obj in known}
-    for kind in sorted({ref.group_kind for ref in refs} & {kinds.NAMESPACE, kinds.CRD}):
-        listing = run.session.list(kind, metadata_only=True)
-        found = {ref_of(item): item for item in (listing.items if listing else ())} | found
-    return {ref: obj for ref, obj in found.items() if ref in refs and is_going(obj)}
+def departing(wanted: Iterable[Object], live: Mapping[ObjectRef, Object]) -> dict[ObjectRef, Object]:
+    """Return those of the `live` objects that are wanted and are being deleted."""
+    return {ref: live[ref] for ref in map(ref_of, wanted) if ref in live and is_going(live[ref])}
 
 
 def wait_departed(run: Run, key: str, going: dict[ObjectRef, Object]) -> None:
