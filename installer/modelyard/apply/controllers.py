@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from modelyard.apply import members
-from modelyard.cluster import Session, last_said, workload_trouble
+from modelyard.cluster import ApiError, Session, last_said, workload_trouble
 from modelyard.objects import GroupKind, Object, ObjectRef, ref_of
 from modelyard.plan import kinds, stuck
 from modelyard.plan.inventory import PART_OF_LABEL, Inventory
@@ -80,7 +80,10 @@ def _any(session: Session, kind: GroupKind, namespaces: Iterable[str]) -> bool:
     resource = session.discovery.find(kind)
     if resource is None or (not resource.namespaced and "" not in namespaces):
         return False
-    listings = (session.list(kind, namespace=each, metadata_only=True) for each in namespaces)
+    try:
+        listings = [session.list(kind, namespace=each, metadata_only=True) for each in namespaces]
+    except ApiError:  # as of a kind whose conversion nobody answers for: then its controller is wanted
+        return True
     return any(listing is not None and listing.items for listing in listings)
 
 

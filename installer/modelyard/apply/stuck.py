@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 
 from modelyard.apply.controllers import Controllers, describe
@@ -133,8 +134,9 @@ class Stuck:
     def _inside(self, run: Run, namespace: str) -> list[Object]:
         items: list[Object] = []
         for kind in [*sorted(self.controllers.owners), stuck.POD]:
-            listing = run.session.list(kind, namespace=namespace, metadata_only=True, version=self._version(kind))
-            items += listing.items if listing else ()
+            with suppress(ApiError):  # it explains another failure, it must not become one
+                listing = run.session.list(kind, namespace=namespace, metadata_only=True, version=self._version(kind))
+                items += listing.items if listing else ()
         return [item for item in items if text(item, "metadata", "namespace") == namespace and stuck.is_going(item)]
 
     def _version(self, kind: GroupKind) -> str:
