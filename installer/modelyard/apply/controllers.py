@@ -104,6 +104,6 @@ def describe(session: Session, controllers: Controllers, component: str) -> str:
     for obj in found:
         trouble = workload_trouble(session, obj)
         line = last_said(session, obj)
-        parts = [stuck.at_work(obj), trouble, f"last log line: {line}" if line and line not in trouble else ""]
+        parts = [stuck.replicas(obj), trouble, f"last log line: {line}" if line and line not in trouble else ""]
         said.append(": ".join(part for part in parts if part))
     return "; ".join(said)

@@ -76,7 +76,7 @@ def is_at_zero(workload: Object) -> bool:
     return dig(workload, "spec", "replicas") == 0
 
 
-def at_work(workload: Object) -> str:
+def replicas(workload: Object) -> str:
     """Return "Deployment n/x 0/1 ready"."""
     wanted = number(workload, "spec", "replicas", default=1)
     return f"{ref_of(workload)} {number(workload, 'status', 'readyReplicas')}/{wanted} ready"
