@@ -59,3 +59,29 @@ def test_what_ended_well_before_its_cluster_did_is_no_error(
     with alive(Layout(tmp_path), lambda: None):
         supervisor.kill()
         supervisor.wait()
+
+
+@pytest.mark.usefixtures("supervisor")
+def test_a_disk_that_became_full_is_what_is_told(tmp_path: Path) -> None:
+    """A small file system that is mounted where no one else sees it."""
+    program = f"""
+from pathlib import Path
+from modelyard.errors import HostError, LocalClusterError, NotReadyError
+from modelyard.local.alive import alive
+from modelyard.local.runtime import linux
+from modelyard.local.runtime.layout import Layout
+linux.unshare(linux.CLONE_NEWNS)
+linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
+linux.mount("tmpfs", {str(tmp_path)!r}, "tmpfs", data="size=8m")
+for filled in (0, 7 << 20):
+    (Path({str(tmp_path)!r}) / "wal").write_bytes(bytes(filled))
+    try:
+        with alive(Layout(Path({str(tmp_path)!r})), lambda: None):
+            raise NotReadyError("etcd", "does not answer")
+    except (HostError, LocalClusterError) as error:
+        print(error.exit_code, error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], text=True, capture_output=True, check=False)
+    first, second = (line for line in done.stdout.splitlines() if not line.startswith(" "))
+    assert first.startswith("11 cluster "), done.stderr  # mounted over: no supervisor is known there
+    assert second == f"9 disk of {tmp_path}: is full, and cluster {tmp_path.name} keeps its state there"

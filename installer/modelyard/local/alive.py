@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from modelyard.errors import LocalClusterError, ModelyardError
+from modelyard.apply.run import StoppedError
+from modelyard.errors import ApplyError, ClusterUnreachableError, HostError, LocalClusterError, NotReadyError
 from modelyard.local.runtime.layout import Layout
 from modelyard.local.runtime.logs import tail
 from modelyard.local.runtime.record import running_supervisor
 
 ASK_SECONDS = 0.5
+FULL_BYTES = 4 << 20
 
 
 @contextmanager
@@ -24,6 +27,7 @@ def alive(cluster: Layout, stop: Callable[[], None]) -> Iterator[threading.Event
 
     Raises:
         LocalClusterError: it has, and what goes on inside failed.
+        HostError: what goes on inside failed, and the disk of the cluster's state is full.
     """
     gone, left = threading.Event(), threading.Event()
 
@@ -38,13 +42,24 @@ def alive(cluster: Layout, stop: Callable[[], None]) -> Iterator[threading.Event
     watching.start()
     try:
         yield gone
-    except ModelyardError as error:
+    except (ApplyError, ClusterUnreachableError, LocalClusterError, NotReadyError, StoppedError) as error:
+        if shutil.disk_usage(cluster.root).free < FULL_BYTES:  # etcd ends, or answers nothing but errors
+            raise _full(cluster) from error
         if running_supervisor(cluster) is None:
             raise _ended(cluster) from error
         raise
     finally:
         left.set()
         watching.join()
+
+
+def _full(cluster: Layout) -> HostError:
+    return HostError(
+        f"disk of {cluster.root}",
+        f"is full, and cluster {cluster.name} keeps its state there",
+        f"free space (df -h {cluster.root}; modelyard local prune), then modelyard install --name {cluster.name}: it "
+        "goes on where it was",
+    )
 
 
 def _ended(cluster: Layout) -> LocalClusterError:

@@ -72,6 +72,8 @@ class Cache:
             with os.fdopen(handle, "wb") as file:
                 file.write(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
             Path(temporary).replace(self.folder / name)
-        except BaseException:
+        except BaseException as error:
             Path(temporary).unlink(missing_ok=True)
+            if isinstance(error, OSError):  # a write that failed does not say where
+                error.filename = error.filename or str(self.folder)
             raise
