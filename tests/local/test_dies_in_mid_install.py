@@ -43,7 +43,7 @@ def test_the_install_ends_at_once_with_one_message(own: Own, tmp_path: Path) -> 
     files = {
         "upstream.lock": "",
         "manifests/cluster/never/component.yaml": (
-            "name: never\narea: cluster\nsummary: x\nlicence: MIT\nproof: real\nnamespace: default\n"
+            "name: never\narea: cluster\nsummary: x\nlicence: MIT\nnamespace: default\n"
         ),
         "overlays/local/target.yaml": "name: local\nsummary: x\nprofiles: {core: [never]}\n",
         "overlays/local/never/kustomization.yaml": "resources: []\n",

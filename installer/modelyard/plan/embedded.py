@@ -1,6 +1,6 @@
 """The mark by which an embedded cluster is known, whatever kubeconfig leads to it. Pure.
 
-`modelyard local up` puts it there, and nothing else does (docs/adr/0008-what-a-cluster-remembers.md). It names the
+`modelyard local up` puts it there, and nothing else does (docs/adr/0010-what-a-cluster-remembers.md). It names the
 cluster that it was made for, so one that a backup brought to another cluster does not count.
 """
 
