@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.proof.recorder import Recorder
+from conformance.support.alone import room
 from conformance.support.diagnosis import diagnose
 from conformance.support.needs import absent, needs_of
 from conformance.support.queues import Queues
@@ -17,6 +18,8 @@ from conformance.support.waiting import wait_at_most
 from conformance.support.workspace import Workspace, open_workspace
 from modelyard.apply.members import read_all
 from modelyard.cluster import Session, connect
+
+HERE = Path(__file__).parent
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,6 +49,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item, needs in needing:
         if missing := absent(needs, installed):
             item.add_marker(pytest.mark.skip(reason=f"not installed: {', '.join(missing)}"))
+
+
+@pytest.fixture(autouse=True)
+def place(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Beside the tests of other processes, or alone where it is marked so."""
+    marked = request.node.get_closest_marker("alone") is not None
+    with room(HERE / "pytest.ini", HERE / "conftest.py", alone=marked):
+        yield
 
 
 @pytest.fixture(scope="session")

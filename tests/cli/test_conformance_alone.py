@@ -1,0 +1,63 @@
+"""Conformance tests that disturb all others run alone, whatever runs beside them."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from conformance.support.alone import room
+
+SOON = 0.3  # a wait that is expected to fail
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    files = tmp_path / "turnstile", tmp_path / "floor"
+    for file in files:
+        file.touch()
+    return files
+
+
+def test_others_are_in_together(files: tuple[Path, Path]) -> None:
+    with room(*files, alone=False), room(*files, alone=False, seconds=0):
+        pass
+
+
+@pytest.mark.parametrize(("first", "second"), [(True, False), (False, True), (True, True)])
+def test_who_is_alone_is_alone(first: bool, second: bool, files: tuple[Path, Path]) -> None:
+    busy = pytest.raises(AssertionError, match="still at work")
+    with room(*files, alone=first), busy, room(*files, alone=second, seconds=SOON):
+        pass
+    with room(*files, alone=second, seconds=0):
+        pass
+
+
+def test_nobody_overtakes_who_waits_to_be_alone(files: tuple[Path, Path]) -> None:
+    entered, leave = Event(), Event()
+
+    def be_alone() -> None:
+        with room(*files, alone=True):
+            entered.set()
+            leave.wait()
+
+    with ThreadPoolExecutor(1) as pool:
+        with room(*files, alone=False):
+            waiting: Future[None] = pool.submit(be_alone)
+            _wait_until_somebody_waits(files)
+            assert not entered.is_set()
+        assert entered.wait(timeout=30)
+        leave.set()
+        waiting.result(timeout=30)
+
+
+def _wait_until_somebody_waits(files: tuple[Path, Path]) -> None:
+    for _ in range(100):
+        try:
+            with room(*files, alone=False, seconds=0):
+                Event().wait(0.05)
+        except AssertionError:
+            return
+    pytest.fail("nobody waits")
