@@ -1,4 +1,7 @@
-"""team-a as one of its members has it: every request is made with the rights of the group team-a, and no others."""
+"""team-a as one of its members has it: every request is made with the rights of the group team-a, and no others.
+
+The breaks that the docstrings name have not been seen yet.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +92,7 @@ def submit(member: Workspace, removal: Removal) -> Iterator[Callable[..., str]]:
 def test_a_job_without_a_queues_name_goes_through_the_teams_queue(
     member: Workspace, submit: Callable[..., str]
 ) -> None:
-    """Seen to fail with LocalQueue team-a/default deleted (the job runs past the queue: it has no Workload)."""
+    """Must fail with LocalQueue team-a/default deleted (the job runs past the queue: it has no Workload)."""
     name = submit(runs=container(["echo", "done by a member"]))
     wait_until(member, name, "Admitted")
     assert text(workload_of(member, name), "status", "admission", "clusterQueue") == TEAM
@@ -99,14 +102,14 @@ def test_a_job_without_a_queues_name_goes_through_the_teams_queue(
 
 
 def test_a_job_beyond_the_quota_waits(member: Workspace, submit: Callable[..., str]) -> None:
-    """Seen to fail with `cpu` taken out of ClusterQueue team-a's quota and covered resources."""
+    """Must fail with `cpu` taken out of ClusterQueue team-a's quota and covered resources."""
     name = submit(runs=container(["true"], cpu=TOO_MUCH))
     wait_until_held(member, name)
     assert member.pods(f"batch.kubernetes.io/job-name={name}") == []
 
 
 def test_a_container_that_requests_nothing_counts_in_the_quota(member: Workspace, submit: Callable[..., str]) -> None:
-    """Seen to fail with LimitRange team-a/default-requests deleted: the Workload counts no CPU."""
+    """Must fail with LimitRange team-a/default-requests deleted: the Workload counts no CPU."""
     name = submit(runs={**container(["true"]), "resources": {}})
     admitted = wait_until(member, name, "Admitted")
     [pods] = mappings(admitted, "status", "admission", "podSetAssignments")
@@ -117,13 +120,13 @@ def test_a_container_that_requests_nothing_counts_in_the_quota(member: Workspace
 def test_a_priority_of_the_platforms_is_the_workloads(
     member: Workspace, submit: Callable[..., str], priority: str
 ) -> None:
-    """Seen to fail with another value in WorkloadPriorityClass `priority`."""
+    """Must fail with another value in WorkloadPriorityClass `priority`."""
     name = submit({PRIORITY_LABEL: priority}, runs=container(["true"], cpu=TOO_MUCH))
     assert number(wait_until_held(member, name), "spec", "priority") == PRIORITIES[priority]
 
 
 def test_a_member_sees_what_there_is_to_choose_from(member: Workspace) -> None:
-    """Seen to fail with ClusterRoleBinding modelyard-team-a-sees-choices deleted (forbidden)."""
+    """Must fail with ClusterRoleBinding modelyard-team-a-sees-choices deleted (forbidden)."""
     listing = member.session.list(PRIORITY_CLASS)
     assert listing is not None
     found = {text(each, "metadata", "name"): number(each, "value") for each in listing.items}
@@ -133,13 +136,13 @@ def test_a_member_sees_what_there_is_to_choose_from(member: Workspace) -> None:
 
 @pytest.mark.parametrize(("verb", "group", "resource"), MAY)
 def test_a_member_may(member: Workspace, verb: str, group: str, resource: str) -> None:
-    """Seen to fail with the team's RoleBindings deleted."""
+    """Must fail with the team's RoleBindings deleted."""
     assert _may(member, verb, group, resource, TEAM)
 
 
 @pytest.mark.parametrize(("verb", "group", "resource", "namespace"), MAY_NOT)
 def test_a_member_may_not(member: Workspace, verb: str, group: str, resource: str, namespace: str) -> None:
-    """Seen to fail with the group bound to cluster-admin."""
+    """Must fail with the group bound to cluster-admin."""
     assert not _may(member, verb, group, resource, namespace)
 
 
