@@ -108,6 +108,14 @@ def test_what_a_component_asks_for_is_asked_for_with_it_alone() -> None:
     assert list(asked_for(target(), ["kueue", "gpu-operator"])) == ["all", "gpus"]
 
 
+def test_what_a_component_of_the_same_install_brings_is_not_asked_for() -> None:
+    brought = target().model_copy(
+        update={"prerequisites": {"pool": Prerequisite(what="x", fix="y", check="look", providedBy=("karpenter-aws",))}}
+    )
+    assert list(asked_for(brought, ["gpu-nodes"])) == ["pool"]
+    assert list(asked_for(brought, ["gpu-nodes", "karpenter-aws"])) == []
+
+
 def test_only_what_is_seen_to_be_missing_and_refuses_ends_an_install() -> None:
     base = {"what": "x", "fix": "y", "test": {"type": "storage-class"}}
     hard, soft = Prerequisite.model_validate(base | {"refuses": True}), Prerequisite.model_validate(base)

@@ -70,6 +70,9 @@ class Prerequisite(Model):
     components: tuple[Name, ...] = Field(
         default=(), description="the components that need it; empty: every install does"
     )
+    providedBy: tuple[Name, ...] = Field(  # noqa: N815
+        default=(), description="components that bring it: with one of them in the same install, nothing is asked for"
+    )
     test: PrerequisiteTest | None = Field(
         default=None, description="how `modelyard doctor` checks it; absent: people check it with `check`"
     )

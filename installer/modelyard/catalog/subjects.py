@@ -35,6 +35,7 @@ def check_subjects(target: Target, components: Mapping[str, Component], *, shown
         CatalogError: one of them is not.
     """
     named = [(f"prerequisites.{key}.components", each.components) for key, each in target.prerequisites.items()]
+    named += [(f"prerequisites.{key}.providedBy", each.providedBy) for key, each in target.prerequisites.items()]
     named += [("differences.about", tuple(s for s in each.subjects if s != PLATFORM)) for each in target.differences]
     for field, names in named:
         for name in names:

@@ -66,7 +66,8 @@ def asked_for(target: Target, components: Collection[str]) -> Mapping[str, Prere
     return {
         name: each
         for name, each in target.prerequisites.items()
-        if not each.components or not {*each.components}.isdisjoint(components)
+        if (not each.components or not {*each.components}.isdisjoint(components))
+        and {*each.providedBy}.isdisjoint(components)
     }
 
 
