@@ -18,7 +18,7 @@ def test_every_component_of_a_profile_has_an_overlay(catalog: Catalog) -> None:
     for target in catalog.targets.values():
         for profile in target.profiles:
             for name in catalog.profile(target.name, profile):
-                assert (catalog.root / "overlays" / target.name / name / "kustomization.yaml").is_file()
+                assert (catalog.folder(target.name, name) / "kustomization.yaml").is_file()
 
 
 def test_every_offered_component_has_an_overlay_and_is_not_in_the_whole(catalog: Catalog) -> None:

@@ -5,14 +5,12 @@ A render is kept by the hash of its inputs, so that a target is really rendered 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 
 import pytest
-import yaml
 from remembering import RememberingCache
 
-from modelyard.catalog import Catalog, load, with_overlay
+from modelyard.catalog import Catalog, load
 from modelyard.cli.workspace import Workspace
 from modelyard.events import discard
 from modelyard.objects import Object
@@ -75,22 +73,3 @@ def offered(catalog: Catalog, workspace: Workspace) -> Callable[[str, str], list
         return done[here]
 
     return rendered
-
-
-@pytest.fixture(scope="session")
-def pool_of_ec2(catalog: Catalog, workspace: Workspace, tmp_path_factory: pytest.TempPathFactory) -> list[Object]:
-    """Render gpu-nodes as a site has it that runs karpenter-aws: its overlay takes the variant that lies beside."""
-    site, below = tmp_path_factory.mktemp("overlay") / "site", "overlays/cloud-eks"
-    names = catalog.select(["gpu-nodes"])
-    catalogue = os.path.relpath(catalog.root / below, site)
-    entries = [name if name == "gpu-nodes" else f"{catalogue}/{name}" for name in names]
-    variant = {"resources": [f"../{catalogue}/gpu-nodes"], "components": [f"../{catalogue}/gpu-nodes/ec2"]}
-    target = {"name": "site", "summary": "x", "base": "cloud-eks", "profiles": {"core": list(names)}}
-    (site / "gpu-nodes").mkdir(parents=True)
-    for file, content in (
-        ("target.yaml", target),
-        ("kustomization.yaml", {"resources": entries}),
-        ("gpu-nodes/kustomization.yaml", variant),
-    ):
-        (site / file).write_text(yaml.safe_dump(content), encoding="utf-8")
-    return workspace.renderer().objects(with_overlay(catalog, site), "site", ["gpu-nodes"])["gpu-nodes"]

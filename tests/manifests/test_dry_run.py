@@ -120,11 +120,9 @@ def test_the_api_server_takes_every_object_of_what_is_offered(
 
 
 @pytest.mark.long
-def test_the_api_server_takes_the_pool_of_a_karpenter_of_ones_own(
-    prepared: Session, offered: Offered, pool_of_ec2: list[Object]
-) -> None:
+def test_the_api_server_takes_the_pool_of_a_karpenter_of_ones_own(prepared: Session, offered: Offered) -> None:
     offered("cloud-eks", "karpenter-aws")  # its CRD knows the labels of its provider
-    assert [fault for obj in pool_of_ec2 if (fault := _try(prepared, obj))] == []
+    assert [fault for obj in offered("cloud-eks", "gpu-nodes") if (fault := _try(prepared, obj))] == []
 
 
 def test_the_api_server_refuses_an_unknown_field(prepared: Session, render: Render) -> None:

@@ -219,20 +219,22 @@ def test_what_is_offered_goes_with_all_that_the_target_has(
 
 
 def test_the_pool_of_a_karpenter_of_ones_own_names_its_node_class(
-    pool_of_ec2: list[Object], render: Render, catalog: Catalog
+    offered: Offered, render: Render, catalog: Catalog
 ) -> None:
-    [pool] = rules.of_kind(pool_of_ec2, "NodePool")
+    [pool] = rules.of_kind(offered("cloud-eks", "gpu-nodes"), "NodePool")
     named = mapping(pool, "spec", "template", "spec", "nodeClassRef")
     file = catalog.root / "manifests/autoscaler/karpenter-aws/node-class.yaml"
     made = yaml.safe_load(file.read_text(encoding="utf-8"))
     assert named == {"group": made["apiVersion"].split("/")[0], "kind": made["kind"], "name": made["metadata"]["name"]}
-    # All but the class, its labels and the operator's, is Auto Mode's.
-    [theirs] = rules.of_kind(render("cloud-eks")["gpu-nodes"], "NodePool")
-    for path in (("limits",), ("disruption",), ("template", "spec", "taints"), ("template", "spec", "expireAfter")):
+    # All but the class, its labels, the operator's and the age of a node is Auto Mode's.
+    [theirs] = rules.of_kind(render("cloud-eks-auto")["gpu-nodes"], "NodePool")
+    for path in (("limits",), ("disruption",), ("template", "spec", "taints")):
         assert dig(pool, "spec", *path) == dig(theirs, "spec", *path)
     assert not mapping(pool, "spec", "template", "metadata", "labels")
     keys = {text(each, "key") for each in mappings(pool, "spec", "template", "spec", "requirements")}
     assert keys == {"karpenter.k8s.aws/instance-gpu-manufacturer", "karpenter.sh/capacity-type"}
+    expiry = text(theirs, "spec", "template", "spec", "expireAfter")
+    assert int(expiry.removesuffix("h")) < 21 * 24  # Auto Mode ends its instances after 21 days
 
 
 @rule
