@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from modelyard.catalog import Catalog, load, with_overlay
 from modelyard.cli.workspace import Workspace
@@ -106,6 +107,14 @@ def test_a_target_on_a_thin_one_goes_down_to_the_one_below(root: Path, catalog: 
     after = load(root)
     assert after.base("two") == "local"
     assert rendered(after, "two", "tenancy") == rendered(after, "local", "tenancy")
+
+
+def test_what_is_new_takes_the_folders_that_a_thin_target_takes_from_below(root: Path, catalog: Catalog) -> None:
+    new_target(catalog, "ours", "cloud-eks-auto").write()
+    new_overlay(catalog, root.parent / "site", "cloud-eks-auto", ["jobset"]).write()
+    for folder in (root / "overlays/ours/jobset", root.parent / "site/jobset", root.parent / "site"):
+        entries = yaml.safe_load((folder / "kustomization.yaml").read_text())["resources"]
+        assert all((folder / entry).is_dir() for entry in entries)
 
 
 def test_a_new_target_offers_what_its_base_offers(root: Path, catalog: Catalog) -> None:

@@ -29,11 +29,9 @@ def new_target(catalog: Catalog, name: str, base: str) -> Draft:
     check_name("target", name, catalog.targets)
     listed = {"target.yaml": _target(catalog, name, base) + _offered(catalog, base)}
     files = listed | {"kustomization.yaml": kustomization(*catalog.everything(base))}
-    files |= {
-        f"{each}/kustomization.yaml": kustomization(f"../../{base}/{each}", comment=_COMMENT.format(base=base))
-        for each in catalog.available(base)
-    }
-    return Draft({catalog.root / "overlays" / name: files})
+    folder = catalog.root / "overlays" / name
+    files |= _on_top(catalog, base, folder, catalog.available(base))
+    return Draft({folder: files})
 
 
 def new_overlay(catalog: Catalog, folder: Path, base: str, components: Sequence[str] = ()) -> Draft:
@@ -54,14 +52,25 @@ def new_overlay(catalog: Catalog, folder: Path, base: str, components: Sequence[
     everything = catalog.everything(base)
     for each in components:
         catalog.folder(base, each)
-    below = os.path.relpath(catalog.root / "overlays" / base, folder)
-    entries = [each if each in components else f"{below}/{each}" for each in everything]
+    entries = [each if each in components else _below(catalog, base, each, folder) for each in everything]
     files = {"target.yaml": _target(catalog, folder.name, base), "kustomization.yaml": kustomization(*entries)}
-    files |= {
-        f"{each}/kustomization.yaml": kustomization(f"../{below}/{each}", comment=_COMMENT.format(base=base))
+    files |= _on_top(catalog, base, folder, components)
+    return Draft({folder: files})
+
+
+def _on_top(catalog: Catalog, base: str, folder: Path, components: Sequence[str]) -> dict[str, str]:
+    """Return the kustomization of each component in `folder` that takes it from `base`."""
+    return {
+        f"{each}/kustomization.yaml": kustomization(
+            _below(catalog, base, each, folder / each), comment=_COMMENT.format(base=base)
+        )
         for each in components
     }
-    return Draft({folder: files})
+
+
+def _below(catalog: Catalog, base: str, component: str, folder: Path) -> str:
+    """Return the path from `folder` to where `base` has a component: its own folder, or that of the target below it."""
+    return os.path.relpath(catalog.folder(base, component), folder)
 
 
 def _target(catalog: Catalog, name: str, base: str) -> str:
