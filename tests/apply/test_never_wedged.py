@@ -12,7 +12,7 @@ import pytest
 from apply_helpers import Events, config_map, definition, namespace, rendered, thing
 from stand_in import FINALIZER, component, controller, group_of, guarded, playing, scale
 
-from modelyard.apply import install, plan_removal, uninstall
+from modelyard.apply import StoppedError, install, plan_removal, revive, uninstall
 from modelyard.cluster import Session
 from modelyard.errors import NotReadyError
 from modelyard.events import Note
@@ -52,10 +52,13 @@ def webhook(own: str) -> dict[str, object]:
 
 
 @pytest.fixture
-def broken(session: Session, own: str) -> Iterator[str]:
+def broken(session: Session, own: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A component whose controller never starts, and a user's Thing that waits for it when it is deleted."""
-    with pytest.raises(NotReadyError):
-        install(session, [component(own, image=NOWHERE)], timeout=1)
+    monkeypatch.setattr(revive, "REVIVE_SECONDS", 1.0)
+    events = Events()
+    stop = events.stop_at(r"/manager: .*container manager")
+    with pytest.raises(StoppedError):
+        install(session, [component(own, image=NOWHERE)], emit=events, timeout=180, cancelled=stop)
     session.create(guarded(own, own, "precious"))
     yield own
     if is_there(session, thing(group_of(own), own, "precious")):
@@ -115,7 +118,7 @@ def test_told_to_finalizers_are_taken_off_what_is_deleted_and_nothing_else(
             delete_data=True,
             remove_finalizers=True,
             emit=events,
-            timeout=2,
+            timeout=180,
         )
         assert finalizers(session.get(ref_of(other)) or {}) == (FINALIZER,)
     finally:
@@ -136,7 +139,7 @@ def test_webhooks_of_a_controller_that_is_gone_are_taken_away_before_finalizers(
     session.delete(ref_of(namespace(own)))
     with pytest.raises(NotReadyError, match="is not there"):
         uninstall(session, plan_removal(session, [own]), delete_data=True, timeout=2)
-    uninstall(session, plan_removal(session, [own]), delete_data=True, remove_finalizers=True, emit=events, timeout=5)
+    uninstall(session, plan_removal(session, [own]), delete_data=True, remove_finalizers=True, emit=events, timeout=180)
     assert f"{own}: removed ValidatingWebhookConfiguration {own}: nobody answers for it" in notes(events)
     for obj in (namespace(own), definition(group_of(own)), hook):
         assert not is_there(session, obj)

@@ -16,7 +16,7 @@ TICK_SECONDS = 0.5
 HOPELESS_SECONDS = 30.0
 # How often finalizers are looked for that are to be taken off, and how long it may take until what had them is gone.
 RELEASE_SECONDS = 2.0
-GONE_SECONDS = 30.0
+GONE_SECONDS = 60.0
 
 
 def drain(run: Run, key: str, objects: Mapping[ObjectRef, Object], stuck: Stuck, *, foreground: bool = False) -> None:
