@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from modelyard.plan.adoption import Adoption
 from modelyard.plan.changes import Action
 from modelyard.plan.inventory import PART_OF_LABEL, applyset_id
 
+Done = subprocess.CompletedProcess[str]
 HELM = {"annotations": {"meta.helm.sh/release-name": "theirs"}, "labels": {"app.kubernetes.io/managed-by": "Helm"}}
 ARGO = "argocd.argoproj.io/tracking-id"
 
@@ -229,10 +230,11 @@ def test_the_command_and_its_dry_run_show_the_same_table(
     write_catalogue(tmp_path, own, [namespace(own), config_map(own, "a", b="1")])
     apply_as(session, "kubectl-create", theirs_is(own))
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "modelyard", "install", "--target", "test", "--kubeconfig"]
+    def run(*arguments: str, command: Sequence[str] = ("install", "--target", "test", "--force-target")) -> Done:
+        where = ["--kubeconfig", str(cluster.kubeconfig)]
         return subprocess.run(
-            [*command, str(cluster.kubeconfig), *arguments],
+            [sys.executable, "-m", "modelyard", *command, *where, *arguments],
+            input="n\n",
             env=os.environ | {"MODELYARD_ROOT": str(tmp_path)},
             capture_output=True,
             text=True,
@@ -240,7 +242,7 @@ def test_the_command_and_its_dry_run_show_the_same_table(
             check=False,
         )
 
-    done = [run("--dry-run", "client"), run("--force-target")]
+    done = [run("--dry-run", "client"), run()]
     assert [each.returncode for each in done] == [12, 12], done
     assert done[0].stderr == done[1].stderr
     assert f"Namespace/{own}  kubectl create" in done[0].stderr
@@ -252,3 +254,6 @@ def test_the_command_and_its_dry_run_show_the_same_table(
     adopted = run("--adopt", own)
     assert adopted.returncode == 0, adopted.stderr
     assert run().returncode == 0
+    asked = run(command=("uninstall", "--component", own))
+    assert "1 of them were adopted, and somebody else's before: kubectl create" in asked.stderr
+    live(session, namespace(own))

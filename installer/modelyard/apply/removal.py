@@ -27,6 +27,7 @@ class Removal:
         held: users' objects by the CRD or namespace that would take them along.
         controllers: of all installed components, those that stay too.
         lost: components that stay and whose inventories are lost, with the objects that carry their labels.
+        adopted: those of the objects that were somebody else's before, with whose they were.
     """
 
     order: tuple[str, ...]
@@ -35,6 +36,7 @@ class Removal:
     held: Mapping[ObjectRef, Sequence[ObjectRef]]
     controllers: Controllers
     lost: Mapping[str, Sequence[ObjectRef]]
+    adopted: Mapping[ObjectRef, str]
 
     @property
     def count(self) -> int:
@@ -92,7 +94,8 @@ def plan_removal(
     after = {name: [other for other in order if name in known[other].requires] for name in order}
     controllers = read_controllers(session, found | {name: known[name] for name in taken}, objects)
     stays = {name: item.refs for name, item in astray.items() if name not in taken}
-    removal = Removal(order, after, objects, {}, controllers, stays)
+    adopted = {ref: whose for name in order for ref, whose in known[name].adopted.items() if ref in objects[name]}
+    removal = Removal(order, after, objects, {}, controllers, stays, adopted)
     everything = {ref: obj for each in objects.values() for ref, obj in each.items()}
     return replace(removal, held=users_objects(session, removal, everything))
 

@@ -90,6 +90,9 @@ def _catalogue() -> Mapping[str, Sequence[str]]:
 
 def _ask(removal: Removal, server: str, *, delete_data: bool) -> None:
     click.echo(f"from {server}: {', '.join(removal.order)} ({removal.count} objects)", err=True)
+    for owner in sorted(set(removal.adopted.values())):
+        adopted = sum(whose == owner for whose in removal.adopted.values())
+        click.echo(f"{adopted} of them were adopted, and somebody else's before: {owner}", err=True)
     if delete_data and removal.held:
         users = sum(len(refs) for refs in removal.held.values())
         click.echo(f"and {users} objects of users: this cannot be undone", err=True)
