@@ -14,6 +14,7 @@ from modelyard.lock.changes import Changes, compare
 from modelyard.lock.move import Move, components_of, edits, new_tags, next_ref, upstream_named
 from modelyard.objects import Object
 from modelyard.sources import Store, gomod
+from modelyard.writing import write_all
 
 # Catalogue, target, components -> their objects.
 Render = Callable[[Catalog, str, Sequence[str]], Iterable[Object]]
@@ -112,13 +113,14 @@ def _copy(catalog: Catalog, files: Mapping[str, str], into: Path) -> Catalog:
 
 
 def write(root: Path, files: Mapping[str, str]) -> None:
-    """Write the new texts.
+    """Write the new texts, all or none.
 
     Raises:
         CatalogError: one of the files cannot be written.
     """
-    for path, text in files.items():
-        try:
-            (root / path).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise CatalogError(path, f"cannot be written: {error.strerror}", "work in a clone") from error
+    try:
+        write_all({root / path: text for path, text in files.items()})
+    except OSError as error:
+        shown = ", ".join(sorted(files))
+        cause = f"cannot be written: {error.strerror}; all files are as they were"
+        raise CatalogError(shown, cause, "work in a clone, on a disk with free space") from error

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from modelyard.errors import CatalogError, RefusalError
+from modelyard.writing import write_all
 
 KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
 
@@ -26,7 +25,7 @@ class Draft:
     edits: Mapping[Path, str] = field(default_factory=dict)
 
     def write(self) -> None:
-        """Write it all.
+        """Write it all, or nothing.
 
         Raises:
             RefusalError: one of the folders is there already; nothing was changed.
@@ -36,27 +35,10 @@ class Draft:
             if folder.exists() or folder.is_symlink():
                 raise RefusalError(str(folder), "is there already; nothing was changed", "take another name")
         try:
-            for folder, files in sorted(self.folders.items()):
-                _write_folder(folder, files)
-            for path, content in sorted(self.edits.items()):
-                path.write_text(content, encoding="utf-8")
+            write_all(self.edits, self.folders)
         except OSError as error:
-            raise CatalogError(str(error.filename or "scaffold"), f"cannot be written: {error.strerror}") from error
-
-
-def _write_folder(folder: Path, files: Mapping[str, str]) -> None:
-    """Write a folder that is there as a whole or not at all."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
-    try:
-        for name, content in files.items():
-            (scratch / name).parent.mkdir(parents=True, exist_ok=True)
-            (scratch / name).write_text(content, encoding="utf-8")
-        scratch.chmod(0o755)  # mkdtemp's is for the owner alone
-        scratch.rename(folder)
-    except BaseException:
-        shutil.rmtree(scratch, ignore_errors=True)
-        raise
+            cause = f"cannot be written: {error.strerror}; nothing was changed"
+            raise CatalogError(str(error.filename or "scaffold"), cause) from error
 
 
 def kustomization(*resources: str, comment: str = "") -> str:
