@@ -205,3 +205,37 @@ def test_measure_gives_the_digest_whatever_the_lock_says(proxy: Path, tmp_path: 
     )
     with pytest.raises(SourceError, match="has no folder nothing"):
         store.measure("thing", upstream("0" * 63 + "a"), "nothing")
+
+
+def test_a_checksum_database_that_cannot_be_asked_is_told(
+    tmp_path: Path, proxy: Path, digest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files come by another channel then, and the lock's digest holds; but somebody should know."""
+    monkeypatch.setenv("GONOSUMDB", "")
+    monkeypatch.setenv("GOSUMDB", "sum.golang.org https://127.0.0.1:1")
+    told: list[str] = []
+    plain_tree(tmp_path / "handed" / f"thing-{VERSION}")
+    plain = store(tmp_path)
+    asking = Store(plain.folder, plain.modcache, plain.go, handed=tmp_path / "handed", tell=told.append)
+    assert (asking.tree("thing", upstream(digest)) / "config/a.yaml").is_file()
+    assert len(told) == 1
+    assert "upstream thing: Go's checksum database did not vouch for example.test/thing" in told[0]
+
+
+def test_a_checksum_that_the_database_contradicts_ends_it(
+    tmp_path: Path, digest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = (
+        "go mod download: verifying example.test/thing@v1.2.3: checksum mismatch downloaded: h1:a= sum.golang.org: "
+        "h1:b= SECURITY ERROR This download does NOT match the one reported by the checksum server."
+    )
+
+    def refuse(module: str, version: str, **_: object) -> Path:
+        raise SourceError(f"module {module}@{version}", said)
+
+    monkeypatch.setattr("modelyard.sources.gomod.download", refuse)
+    plain_tree(tmp_path / "handed" / f"thing-{VERSION}")  # another channel has it
+    handed = Store(tmp_path / "sources", tmp_path / "modcache", lambda: Path("go"), handed=tmp_path / "handed")
+    with pytest.raises(SourceError, match="SECURITY ERROR") as caught:
+        handed.tree("thing", upstream(digest))
+    assert caught.value.remedy

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from modelyard.cli.scratch import require_scratch
-from modelyard.events import Emit
+from modelyard.events import Emit, Note
 from modelyard.paths import cache_dir, data_root, upstreams_dir
 from modelyard.render.cache import Cache
 
@@ -57,7 +57,10 @@ class Workspace:
         """Return the verified upstream trees."""
         from modelyard.sources import Store
 
-        return Store(self.cache_dir / "sources", self.modcache, self.go, self._offline, upstreams_dir())
+        return Store(self.cache_dir / "sources", self.modcache, self.go, self._offline, upstreams_dir(), self._tell)
+
+    def _tell(self, text: str) -> None:
+        self._emit(Note(text))
 
     @property
     def modcache(self) -> Path:

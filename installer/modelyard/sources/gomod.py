@@ -81,6 +81,16 @@ def _go(
     return dict(answer)
 
 
+def contradicts(error: SourceError) -> bool:
+    """Tell whether Go found other content than its checksum database has: no other channel may hide that."""
+    return "checksum mismatch" in error.cause or "SECURITY ERROR" in error.cause
+
+
+def is_unchecked(error: SourceError) -> bool:
+    """Tell whether the checksum database could not be asked: the proxy's files were not taken for that alone."""
+    return "verifying" in error.cause
+
+
 def go_environment(modcache: Path) -> dict[str, str]:
     """Return the environment in which go runs: it writes beside `modcache` only, and fetches no other toolchain.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from modelyard.catalog.models import Tree, Upstream
 from modelyard.errors import SourceError
 from modelyard.sources import git, gomod
-from modelyard.sources.digest import tree_digest
+from modelyard.sources.digest import entries, tree_digest
 
 
 class UnavailableError(SourceError):
@@ -29,6 +29,7 @@ class Store:
         modcache: a Go module cache of our own.
         go: gives the go command; called only when a module must be fetched. It may raise.
         offline: take only what is on this machine: kept trees, modules in the module cache, and what was handed over.
+        tell: takes what a user should know though it goes on.
         handed: folder of trees that were handed over (paths.upstreams_dir), for machines without the git host.
     """
 
@@ -37,6 +38,7 @@ class Store:
     go: Callable[[], Path]
     offline: bool = False
     handed: Path | None = None
+    tell: Callable[[str], None] = lambda text: None
 
     def tree(self, name: str, upstream: Upstream) -> Path:
         """Return a folder that holds `upstream.tree.dir` exactly as locked.
@@ -57,7 +59,7 @@ class Store:
             )
         kept = self.folder / f"{name}-{upstream.tree.sha256[:32]}"
         if kept.is_dir():
-            if tree_digest(kept / upstream.tree.dir) == upstream.tree.sha256:
+            if _is_whole(kept / upstream.tree.dir, upstream.tree.sha256):
                 return kept
             shutil.rmtree(kept)  # a damaged copy: fetch it anew
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -92,6 +94,13 @@ class Store:
                     upstream.module, upstream.version, go=self.go(), modcache=self.modcache, offline=self.offline
                 )
             except SourceError as error:
+                if gomod.contradicts(error):
+                    remedy = "find out who changed it: the proxy (GOPROXY), or upstream its tag; take no other channel"
+                    raise SourceError(f"upstream {name}", error.cause, remedy) from error
+                if gomod.is_unchecked(error):
+                    self.tell(
+                        f"upstream {name}: Go's checksum database did not vouch for {upstream.module}: {error.cause}"
+                    )
                 causes.append(error.cause)
         if (folder := self._handed_over(upstream)) is not None:
             return folder
@@ -127,6 +136,8 @@ def _keep(name: str, upstream: Upstream, tree: Tree, fetched: Path, scratch: Pat
         raise SourceError(
             f"upstream {name}", f"has no folder {tree.dir} at {upstream.ref}", f"edit upstreams.{name}.tree"
         )
+    for _ in entries(source):  # nothing is copied that has no place in it: a pipe would never end
+        pass
     copy = scratch / "tree"
     # copyfile: a module cache is read-only, its copy must be removable
     shutil.copytree(source, copy / tree.dir, symlinks=True, copy_function=shutil.copyfile)
@@ -141,6 +152,13 @@ def _keep(name: str, upstream: Upstream, tree: Tree, fetched: Path, scratch: Pat
     with _lost_race(kept):
         copy.rename(kept)
     return kept
+
+
+def _is_whole(folder: Path, digest: str) -> bool:
+    try:
+        return tree_digest(folder) == digest
+    except (SourceError, OSError):
+        return False
 
 
 def _make_writable(folder: Path) -> None:
