@@ -24,11 +24,15 @@ _Base: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Loader(_Base):  # type: ignore[valid-type, misc]  # chosen at import: the C loader where there is one
-    """Kubernetes' YAML is JSON: a date is a string."""
+    """Kubernetes' YAML is JSON: a date is a string, and so is a plain `=`, which YAML 1.1 takes for a default value."""
 
 
 Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in found if tag != "tag:yaml.org,2002:timestamp"]
+    first: [
+        (tag, pattern)
+        for tag, pattern in found
+        if tag not in ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:value")
+    ]
     for first, found in _Base.yaml_implicit_resolvers.items()
 }
 
