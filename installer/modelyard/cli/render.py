@@ -34,7 +34,9 @@ def render(
     workspace = Workspace(cache_dir, emit)
     folder = asked.overlay.resolve() if asked.overlay is not None and asked.overlay.is_dir() else None
     chosen = str((asked.profile, asked.added, asked.left_out, asked.components))
-    options = (asked.target or DEFAULT_TARGET, str(folder or asked.overlay), chosen, str(asked.mirror or ""))
+    # With an overlay the default is its own target, not that of the catalogue: --target local may then be refused.
+    target = asked.target or (DEFAULT_TARGET if asked.overlay is None else "")
+    options = (target, str(folder or asked.overlay), chosen, str(asked.mirror or ""))
     fingerprint = of_catalogue(workspace.root, *options, overlay=folder)
     index = workspace.rendered.index(fingerprint)
     parts = _cached(workspace, index.keys) if index is not None else None
