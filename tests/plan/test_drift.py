@@ -10,17 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelyard.errors import CatalogError
-from modelyard.objects import annotations_of, labels_of
+from modelyard.objects import GroupKind, annotations_of, labels_of
 from modelyard.plan.changes import Action, action
 from modelyard.plan.desired import DIGEST, prepare
 from modelyard.plan.drift import contained, drifted
 from modelyard.plan.inventory import PART_OF_LABEL
+from modelyard.plan.quantities import is_quantity
 
 LEAVES = st.text(max_size=4) | st.integers(-5, 5) | st.booleans()
 VALUES = st.recursive(
     LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3)
 )
 OBJECTS = st.dictionaries(st.text(min_size=1, max_size=3), VALUES, max_size=4)
+
+
+def said(desired: object, live: object, *, quantity: bool = False) -> bool:
+    return contained(desired, live, lambda path: quantity)
 
 
 def with_additions(value: Any) -> Any:
@@ -32,8 +37,8 @@ def with_additions(value: Any) -> Any:
 
 @given(OBJECTS)
 def test_a_live_object_with_more_fields_has_not_drifted(desired: dict[str, Any]) -> None:
-    assert contained(desired, desired)
-    assert contained(desired, with_additions(desired))
+    assert said(desired, desired)
+    assert said(desired, with_additions(desired))
 
 
 @given(OBJECTS, st.data())
@@ -42,16 +47,12 @@ def test_any_changed_field_is_drift(desired: dict[str, Any], data: st.DataObject
     if keys:
         live = copy.deepcopy(desired)
         live[data.draw(st.sampled_from(keys))] = "something else entirely"
-        assert not contained(desired, live)
+        assert not said(desired, live)
 
 
 @pytest.mark.parametrize(
     ("desired", "live"),
     [
-        ("1000m", "1"),
-        ("0.5", "500m"),
-        (1, "1"),
-        ("1Gi", "1024Mi"),
         ({}, None),
         ([], None),
         (None, None),
@@ -60,7 +61,7 @@ def test_any_changed_field_is_drift(desired: dict[str, Any], data: st.DataObject
     ],
 )
 def test_two_forms_of_the_same_are_equal(desired: object, live: object) -> None:
-    assert contained({"x": desired}, {"x": live})
+    assert said({"x": desired}, {"x": live})
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,84 @@ def test_two_forms_of_the_same_are_equal(desired: object, live: object) -> None:
     [("1", "2"), ("1Gi", "1Mi"), (True, None), (True, 1), (1, True), ("a", None), ([1], [1, 2]), ({"a": 1}, None)],
 )
 def test_two_things_that_differ_are_not(desired: object, live: object) -> None:
-    assert not contained({"x": desired}, {"x": live})
+    assert not said({"x": desired}, {"x": live}, quantity=True)
+
+
+def deployment(**fields: Any) -> dict[str, Any]:
+    container = {"name": "c", "image": "x:1.10"} | fields
+    pods = {"template": {"spec": {"containers": [container]}}}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "x", "namespace": "n"}, "spec": pods}
+
+
+AMOUNTS = st.integers(0, 10**6)
+LIKE_QUANTITIES = st.sampled_from(["1.1", "1.10", "500m", "0.5", "1", "1000m", "1e3", "1k", "1000", "1Ki", "1024"])
+
+
+@given(AMOUNTS, st.sampled_from(["", "000m", ".0", "e0", ".000"]), st.sampled_from(["", "000m", ".0", "e0"]))
+def test_the_same_quantity_in_another_notation_has_not_drifted(amount: int, one: str, other: str) -> None:
+    desired = prepare(deployment(resources={"requests": {"cpu": f"{amount}{one}"}}), "set")
+    live = copy.deepcopy(desired)
+    live["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = f"{amount}{other}"  # type: ignore[index]
+    assert not drifted(desired, live)
+
+
+@given(LIKE_QUANTITIES, LIKE_QUANTITIES, st.sampled_from(["image", "workingDir", "env"]))
+def test_different_values_of_a_field_that_is_no_quantity_are_always_drift(one: str, other: str, field: str) -> None:
+    def having(value: str) -> dict[str, Any]:
+        return deployment(**{field: [{"name": "VERSION", "value": value}] if field == "env" else value})
+
+    desired = prepare(having(one), "set")
+    live = {**prepare(having(other), "set"), "metadata": desired["metadata"]}  # the digest is still ours
+    assert drifted(desired, live) == (one != other)
+
+
+@pytest.mark.parametrize(("desired", "live"), [("1000m", "1"), ("0.5", "500m"), (1, "1"), ("1Gi", "1024Mi")])
+def test_two_notations_are_one_only_where_the_schema_has_a_quantity(desired: object, live: object) -> None:
+    assert said({"x": desired}, {"x": live}, quantity=True)
+    assert not said({"x": desired}, {"x": live}, quantity=False)
+
+
+def test_the_way_to_a_field_names_keys_and_leaves_out_positions() -> None:
+    asked: list[tuple[str, ...]] = []
+    contained({"a": [{"b": "1"}, {"b": "1"}]}, {"a": [{"b": "1"}, {"b": "1.0"}]}, lambda path: bool(asked.append(path)))
+    assert asked == [("a", "*", "b")]
+
+
+QUANTITY = {
+    "anyOf": [{"type": "integer"}, {"type": "string"}],
+    "pattern": r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE])?$",
+    "x-kubernetes-int-or-string": True,
+}
+PORT = {"anyOf": [{"type": "integer"}, {"type": "string"}], "x-kubernetes-int-or-string": True}
+QUEUE = GroupKind("x.test", "Queue")
+
+
+@pytest.mark.parametrize(
+    ("path", "quantity"),
+    [
+        (("spec", "flavors", "*", "quota"), True),
+        (("spec", "nodeLabels", "cpu"), False),
+        (("spec", "limits", "cpu"), True),
+        (("spec", "port"), False),
+        (("spec", "unknown", "x"), False),
+        (("data", "cpu"), False),
+    ],
+)
+def test_a_custom_resource_s_quantities_are_those_of_its_definition(path: tuple[str, ...], quantity: bool) -> None:
+    spec = {
+        "type": "object",
+        "properties": {
+            "flavors": {"type": "array", "items": {"type": "object", "properties": {"quota": QUANTITY}}},
+            "limits": {"type": "object", "additionalProperties": QUANTITY},
+            "nodeLabels": {"type": "object", "additionalProperties": {"type": "string"}},
+            "port": PORT,
+        },
+    }
+    schema = {"type": "object", "properties": {"spec": spec}}
+    definition = {"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": schema}}]}}
+    assert is_quantity(QUEUE, "v1", path, lambda kind: definition) == quantity
+    assert not is_quantity(QUEUE, "v2", path, lambda kind: definition)
+    assert not is_quantity(QUEUE, "v1", path, lambda kind: None)
 
 
 CONFIG = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x", "namespace": "n"}, "data": {"a": "1"}}

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 
+from modelyard.apply.listing import list_labelled
 from modelyard.cluster import Session
 from modelyard.errors import NotReadyError, RefusalError
 from modelyard.objects import GroupKind, Object, ObjectRef, ref_of, text
@@ -102,8 +103,7 @@ def live(
     """
     found: dict[ObjectRef, Object] = {}
     for kind in sorted(group_kinds):
-        listing = session.list(kind, label_selector=selector(component), version=versions.get(kind, ""))
-        for item in listing.items if listing else ():
+        for item in list_labelled(session, kind, selector(component), version=versions.get(kind, "")):
             found[ref_of(item)] = item
     found.pop(parent_ref(component), None)
     return found

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from modelyard.objects import Object, mapping, ref_of, text
 from modelyard.plan import kinds
 from modelyard.plan.desired import DIGEST
-from modelyard.plan.drift import contained
+from modelyard.plan.drift import contained, no_definitions
 from modelyard.plan.inventory import PART_OF_LABEL
+from modelyard.plan.quantities import ITEM, Path, is_quantity
 
 _LONGEST = 32  # characters of a value
 _NAMED = 3  # fields in a summary
@@ -24,7 +25,12 @@ def differences(desired: Object, live: Object) -> tuple[str, ...]:
     """
     secret = ref_of(desired).group_kind == kinds.SECRET
     found = []
-    for path, wanted, is_now in _walk("", _without_ours(desired), live):
+    kind, version = ref_of(desired).group_kind, text(desired, "apiVersion").rpartition("/")[2]
+
+    def quantity(path: Path) -> bool:
+        return is_quantity(kind, version, path, no_definitions)
+
+    for path, wanted, is_now in _walk("", (), _without_ours(desired), live, quantity):
         found.append(path if secret else f"{path}: {_short(is_now)} -> {_short(wanted)}")
     return tuple(found)
 
@@ -44,19 +50,22 @@ def summary(fields: Sequence[str], *, limit: int = _NAMED) -> str:
     return "; ".join(fields[:limit]) + more
 
 
-def _walk(path: str, desired: object, live: object) -> Iterator[tuple[str, object, object]]:
+def _walk(
+    path: str, keys: Path, desired: object, live: object, quantity: Callable[[Path], bool]
+) -> Iterator[tuple[str, object, object]]:
     if isinstance(desired, Mapping) and isinstance(live, Mapping):
         for key, value in desired.items():
             if not path and key in ("apiVersion", "kind"):
                 continue
-            yield from _walk(_key(path, str(key)), value, live.get(key, _MISSING))
+            yield from _walk(_key(path, str(key)), (*keys, str(key)), value, live.get(key, _MISSING), quantity)
     elif _named(desired) and _named(live):
         there = {text(item, "name"): item for item in _items(live)}
         for item in _items(desired):
-            yield from _walk(f"{path}[{text(item, 'name')}]", item, there.get(text(item, "name"), _MISSING))
+            theirs = there.get(text(item, "name"), _MISSING)
+            yield from _walk(f"{path}[{text(item, 'name')}]", (*keys, ITEM), item, theirs, quantity)
         for name in there.keys() - {text(item, "name") for item in _items(desired)}:
             yield f"{path}[{name}]", _MISSING, there[name]
-    elif not contained(desired, None if live is _MISSING else live):
+    elif not contained(desired, None if live is _MISSING else live, lambda below: quantity((*keys, *below))):
         yield path, desired, live
 
 
