@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 Object = Mapping[str, object]
+# As whom all of modelyard writes to a cluster (server-side apply).
+FIELD_MANAGER = "modelyard"
 
 
 @dataclass(frozen=True, slots=True, order=True)

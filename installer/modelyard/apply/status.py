@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from modelyard.apply import members
 from modelyard.cluster import Session, workload_trouble
 from modelyard.objects import Object, ObjectRef
 from modelyard.plan.inventory import Inventory
 from modelyard.readiness import Readiness, Rules, assess, missing, rules_from
+from modelyard.readiness.replicas import ago, scaled_down
 
 WORKERS = 8
 
@@ -47,11 +49,20 @@ def _one(session: Session, item: Inventory, rules: Rules) -> ComponentStatus:
         ref, state = unready[0]
         obj = live.get(ref)
         trouble = workload_trouble(session, obj) if obj is not None else ""
+        state_of = f"{state.reason}{_way_on(item.component, obj)}"
         more = f" (and {len(unready) - 1} more)" if len(unready) > 1 else ""
-        reason = ": ".join(part for part in (str(ref), state.reason, trouble) if part) + more
+        reason = ": ".join(part for part in (str(ref), state_of, trouble) if part) + more
     elif not item.complete:
         reason = "its install has not ended; `modelyard install` goes on where it was"
     return ComponentStatus(item.component, item.version, not reason, reason, len(item.objects))
+
+
+def _way_on(component: str, obj: Object | None) -> str:
+    """Return since when a workload is scaled to zero, and the command that brings it back; empty for all others."""
+    writer = scaled_down(obj) if obj is not None else None
+    if writer is None:
+        return ""
+    return f"{ago(writer, datetime.now(UTC))}. Fix: modelyard install --component {component}"
 
 
 def judge(

@@ -11,9 +11,8 @@ from modelyard.cluster.discovery import Discovery, Resource
 from modelyard.cluster.failures import ApiError, refusal
 from modelyard.cluster.transport import Answer, Transport
 from modelyard.errors import ApplyError, ClusterUnreachableError
-from modelyard.objects import GroupKind, Object, ObjectRef, mappings, ref_of, text
+from modelyard.objects import FIELD_MANAGER, GroupKind, Object, ObjectRef, mappings, ref_of, text
 
-FIELD_MANAGER = "modelyard"
 APPLY_PATCH = "application/apply-patch+yaml"
 MERGE_PATCH = "application/merge-patch+json"
 METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"

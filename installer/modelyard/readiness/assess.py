@@ -6,6 +6,7 @@ from modelyard.objects import Object, ref_of
 from modelyard.readiness import others, workloads
 from modelyard.readiness.conditions import condition, describe, generic, unobserved
 from modelyard.readiness.expressions import Rules, evaluate
+from modelyard.readiness.replicas import scaled_down
 from modelyard.readiness.status import Readiness, in_progress
 
 _RULES = workloads.RULES | others.RULES
@@ -32,6 +33,8 @@ def assess(obj: Object, rules: Rules | None = None) -> Readiness:
         obj: the object as the apiserver returned it.
         rules: CEL expressions by kind; they win over the kstatus rules.
     """
+    if (writer := scaled_down(obj)) is not None:
+        return in_progress("0 of 0 replicas; scaled down" + (f" by {writer.manager}" if writer.manager else ""))
     early = unobserved(obj)
     if early is not None:
         return early
