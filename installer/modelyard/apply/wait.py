@@ -1,15 +1,20 @@
-"""Wait, by watch, until objects are as they should be; say what was last seen."""
+"""Wait, by watch, until objects are as they should be; say what was last seen.
+
+An object that had failed before the wait began is given the whole time: only what it says since then counts.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from modelyard.apply.run import Run
 from modelyard.cluster import Seen, Watcher, workload_trouble
 from modelyard.errors import NotReadyError
 from modelyard.objects import Object, ObjectRef, ref_of
 from modelyard.readiness import Readiness, Status, missing
+from modelyard.readiness.failures import failure_of
 
 # How often pods and logs are asked why a workload is not ready, while nothing changes.
 LOOK_SECONDS = 2.0
@@ -29,9 +34,10 @@ def wait_ready(run: Run, key: str, known: Iterable[Object], judge: Judge, *, sel
         selector: a label selector that all of them match.
 
     Raises:
-        NotReadyError: one of them failed for good, or the deadline passed; names the object and the reason.
+        NotReadyError: one of them failed since it was last seen, or the deadline passed; names the object and the
+            reason.
     """
-    pending = {ref_of(obj): _Pending(obj, judge(obj)) for obj in known}
+    pending = {ref_of(obj): _begin(obj, judge(obj)) for obj in known}
     _settle(pending)
     if not pending:
         return
@@ -43,12 +49,28 @@ def wait_ready(run: Run, key: str, known: Iterable[Object], judge: Judge, *, sel
         _follow(run, key, watcher, pending, judge)
 
 
+@dataclass(frozen=True, slots=True)
 class _Pending:
-    """An object that is not ready yet."""
+    """An object that is not ready yet.
 
-    def __init__(self, obj: Object | None, state: Readiness) -> None:
-        self.obj = obj
-        self.state = state
+    Args:
+        obj: as last seen.
+        state: how it was judged.
+        old: its failure from before the wait, as long as it is still that one.
+    """
+
+    obj: Object | None
+    state: Readiness
+    old: str
+
+    @property
+    def failed(self) -> bool:
+        """Tell whether it failed since the wait began."""
+        return self.state.status is Status.FAILED and failure_of(self.obj, self.state) != self.old
+
+
+def _begin(obj: Object, state: Readiness) -> _Pending:
+    return _Pending(obj, state, failure_of(obj, state))
 
 
 def _follow(run: Run, key: str, watcher: Watcher, pending: dict[ObjectRef, _Pending], judge: Judge) -> None:
@@ -75,7 +97,8 @@ def _follow(run: Run, key: str, watcher: Watcher, pending: dict[ObjectRef, _Pend
 def _note(pending: dict[ObjectRef, _Pending], seen: Seen, judge: Judge) -> None:
     if seen.ref in pending:
         state = missing() if seen.obj is None else judge(seen.obj)
-        pending[seen.ref] = _Pending(seen.obj, state)
+        old = pending[seen.ref].old
+        pending[seen.ref] = _Pending(seen.obj, state, old if failure_of(seen.obj, state) == old else "")
 
 
 def _settle(pending: dict[ObjectRef, _Pending]) -> bool:
@@ -87,7 +110,7 @@ def _settle(pending: dict[ObjectRef, _Pending]) -> bool:
 
 def _raise_if_failed(run: Run, pending: dict[ObjectRef, _Pending]) -> None:
     for ref, found in sorted(pending.items()):
-        if found.state.status is Status.FAILED:
+        if found.failed:
             raise NotReadyError(str(ref), f"failed: {explain(run, found.obj, found.state)}", _remedy(ref))
 
 
