@@ -278,3 +278,53 @@ def test_managed_fields_name_us(session: Session, own: str) -> None:
         for entry in mappings(session.get(the_config(own)), "metadata", "managedFields")
     }
     assert managers == {("modelyard", "Apply")}
+
+
+def test_a_controller_that_somebody_scaled_to_zero_is_not_ready_and_comes_back(
+    session: Session, own: str, shell: str
+) -> None:
+    """Whether or not its manifest names `replicas`."""
+    silent, saying = deployment(own, "silent"), deployment(own, "saying")
+    saying["spec"]["replicas"] = 1
+    item = rendered(own, namespace(own), silent, saying)
+    install(session, [item], timeout=180)
+    scale(session, ref_of(silent), 0)
+    write(session, {**silent, "spec": {"replicas": 0}, "metadata": saying["metadata"]})
+    (found,) = [each for each in status(session) if each.name == own]
+    assert not found.ready
+    assert found.reason == (
+        f"Deployment {own}/saying: 0 of 0 replicas; scaled down by somebody 0 min ago. "
+        f"Fix: modelyard install --component {own} (and 1 more)"
+    )
+    report = install(session, [item], timeout=180)
+    assert report.outcomes[0].count(Action.UPDATE) == 2
+    assert [each.ready for each in status(session) if each.name == own] == [True]
+    assert install(session, [item]).outcomes[0].count(Action.UNCHANGED) == 3
+
+
+def test_the_number_of_an_autoscaler_is_left_alone(session: Session, own: str) -> None:
+    wanted = deployment(own, "scaled", image="test.modelyard.dev/none:1")
+    wanted["spec"]["replicas"] = 1
+    item = rendered(own, namespace(own), wanted)
+    with pytest.raises(NotReadyError):  # nobody has its image
+        install(session, [item], timeout=1)
+    scale(session, ref_of(wanted), 3, manager="kube-controller-manager")
+    changed = {**wanted, "metadata": {**wanted["metadata"], "labels": {"new": "label"}}}
+    with pytest.raises(NotReadyError):
+        install(session, [rendered(own, namespace(own), changed)], timeout=1)
+    live = session.get(ref_of(wanted))
+    assert (dig(live, "spec", "replicas"), labels_of(live)["new"]) == (3, "label")
+
+
+def scale(session: Session, ref: ObjectRef, replicas: int, *, manager: str = "kubectl") -> None:
+    """Scale as `kubectl scale` and autoscalers do."""
+    kind = session.discovery.find(ref.group_kind)
+    assert kind is not None
+    answer = session.transport.send(
+        "PATCH",
+        f"{kind.path(ref.namespace, ref.name)}/scale",
+        query={"fieldManager": manager},
+        body={"spec": {"replicas": replicas}},
+        content_type="application/merge-patch+json",
+    )
+    assert answer.code == 200, answer.body

@@ -6,20 +6,24 @@ the first that is uninstalled takes it from the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache, partial
 
 from modelyard.apply import members
-from modelyard.apply.component import State, prepared, state_of
+from modelyard.apply.component import State, prepared, recreated, state_of
+from modelyard.apply.listing import definition_of
 from modelyard.apply.run import Rendered
 from modelyard.apply.strangers import WORKERS, strangers
+from modelyard.apply.unchangeable import to_recreate
 from modelyard.cluster import ApiError, Session
 from modelyard.objects import GroupKind, Object, ObjectRef, labels_of, ref_of, text
 from modelyard.plan import inventory, kinds
 from modelyard.plan.adoption import Adoption, Stranger, refusal
 from modelyard.plan.changes import Action
 from modelyard.plan.inventory import PART_OF_LABEL, Inventory, applyset_id
+from modelyard.plan.recreate import Named
 
 NOTHING_WRITTEN = "nothing was written"
 
@@ -32,11 +36,13 @@ class Comparison:
         states: by component, but for those of which a kind could not be read yet.
         adopted: objects that are taken over, with whom they belong to until now.
         moved: objects that one component of the run no longer has, and another one takes.
+        recreate: objects to delete and create again, since they cannot be changed, with the reason.
     """
 
     states: Mapping[str, State]
     adopted: Mapping[ObjectRef, str] = field(default_factory=dict)
     moved: frozenset[ObjectRef] = frozenset()
+    recreate: Mapping[ObjectRef, str] = field(default_factory=dict)
 
     @property
     def finished(self) -> bool:
@@ -52,17 +58,23 @@ class _Read:
     items: tuple[Object, ...] | None
 
 
-def compare_all(session: Session, items: Sequence[Rendered], adoption: Adoption | None = None) -> Comparison:
+def compare_all(
+    session: Session,
+    items: Sequence[Rendered],
+    adoption: Adoption | None = None,
+    recreate: Collection[Named] = (),
+) -> Comparison:
     """Compare the objects of all components with what lives.
 
     Args:
         session: the cluster.
         items: the components.
         adoption: what may be taken over.
+        recreate: what may be deleted and created again, where it cannot be changed.
 
     Raises:
-        CatalogError: the adoption names what is not among the objects.
-        RefusalError: some of the objects are somebody else's, or an inventory cannot be trusted.
+        CatalogError: `adoption` or `recreate` names what is not among the objects.
+        RefusalError: some of the objects are somebody else's, or cannot be changed, or an inventory cannot be trusted.
     """
     adoption = adoption or Adoption()
     desired = {item.name: prepared(item) for item in items}
@@ -72,7 +84,8 @@ def compare_all(session: Session, items: Sequence[Rendered], adoption: Adoption 
     reads = _read(session, _versions(desired, before), desired)
     unread = {read.kind for read in reads if read.items is None}
     live = _by_component(reads, desired)
-    states = {name: state_of(desired[name], before.get(name), live[name]) for name in desired}
+    definitions = cache(partial(definition_of, session))
+    states = {name: state_of(desired[name], before.get(name), live[name], definitions) for name in desired}
     found = strangers(session, _created(states, unread))
     moved = {each.ref for each in found if _moves(each, desired)}
     adopted = [each for each in found if each.ref not in moved and _may(each, adoption, before.get(each.component))]
@@ -80,13 +93,16 @@ def compare_all(session: Session, items: Sequence[Rendered], adoption: Adoption 
     if refused:
         raise refusal(session.server, refused, NOTHING_WRITTEN)
     read_wholly = {name: state for name, state in states.items() if not _kinds(desired[name]) & unread}
+    complete = {
+        name: _with_theirs(state, [each for each in found if each.component == name])
+        for name, state in read_wholly.items()
+    }
+    again = to_recreate(session, complete, recreate, NOTHING_WRITTEN)
     return Comparison(
-        {
-            name: _with_theirs(state, [each for each in found if each.component == name])
-            for name, state in read_wholly.items()
-        },
+        {name: recreated(state, again) for name, state in complete.items()},
         {each.ref: each.owner for each in adopted},
         frozenset(moved),
+        again,
     )
 
 

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 from modelyard.apply import members
 from modelyard.apply.answering import wait_answering
 from modelyard.apply.departing import departing, wait_departed
+from modelyard.apply.drain import drain
+from modelyard.apply.listing import definition_of
 from modelyard.apply.prune import prune
 from modelyard.apply.run import Rendered, Run
 from modelyard.apply.served import wait_served
 from modelyard.apply.strangers import strangers
 from modelyard.apply.wait import wait_ready
 from modelyard.errors import CatalogError
+from modelyard.events import Note
 from modelyard.objects import Object, ObjectRef, ref_of, text
 from modelyard.plan import kinds
 from modelyard.plan.adoption import handed_over, refusal
-from modelyard.plan.changes import Action, Change, action, changes
+from modelyard.plan.changes import Action, Change, changes, failed_job, recreating
 from modelyard.plan.desired import complete_digest, prepare
+from modelyard.plan.drift import no_definitions
 from modelyard.plan.hooks import holds_up_others, hooks
 from modelyard.plan.inventory import Inventory, applyset_id, union
 from modelyard.plan.prune import prune_set
+from modelyard.plan.quantities import Definitions
+from modelyard.plan.replicas import with_replicas
 from modelyard.plan.waves import Stage, Wave, waves
 from modelyard.readiness import CURRENT, Readiness, Status, assess, pods_exist
 
@@ -62,6 +69,11 @@ class State:
     before: Inventory | None
     changes: tuple[Change, ...]
     complete: str
+
+    @property
+    def actions(self) -> dict[ObjectRef, Action]:
+        """Return what has to happen to each object."""
+        return {change.ref: change.action for change in self.changes}
 
     @property
     def finished(self) -> bool:
@@ -116,7 +128,8 @@ def compare(run: Run, item: Rendered) -> State:
         if ref not in live and (ref in run.adopted or ref in run.moved):
             theirs = run.session.get(ref)
             live |= {ref: theirs} if theirs is not None else {}
-    return state_of(desired, before, live)
+    state = state_of(desired, before, live, cache(partial(definition_of, run.session)))
+    return recreated(state, run.recreate)
 
 
 def prepared(item: Rendered) -> tuple[Object, ...]:
@@ -126,9 +139,27 @@ def prepared(item: Rendered) -> tuple[Object, ...]:
     return desired
 
 
-def state_of(desired: tuple[Object, ...], before: Inventory | None, live: Mapping[ObjectRef, Object]) -> State:
-    """Compare a component's objects with those that live."""
-    return State(desired, live, before, changes(desired, live), complete_digest(desired))
+def state_of(
+    desired: tuple[Object, ...],
+    before: Inventory | None,
+    live: Mapping[ObjectRef, Object],
+    definitions: Definitions = no_definitions,
+) -> State:
+    """Compare a component's objects with those that live.
+
+    Args:
+        desired: as they are sent.
+        before: the component's inventory.
+        live: the objects.
+        definitions: gives a custom kind's definition.
+    """
+    sent = tuple(with_replicas(obj, live.get(ref_of(obj))) for obj in desired)
+    return State(sent, live, before, changes(sent, live, definitions), complete_digest(sent))
+
+
+def recreated(state: State, refs: Collection[ObjectRef]) -> State:
+    """Return the same state, where the objects of `refs` are created again instead of changed."""
+    return replace(state, changes=recreating(state.changes, refs))
 
 
 def _refuse_doubles(item: Rendered, desired: Sequence[Object]) -> None:
@@ -206,28 +237,38 @@ def _apply_waves(run: Run, item: Rendered, state: State, key: str) -> None:
         else:
             if wave.stage is Stage.RESOURCES:
                 _converted(run, plan, key)
-            _wait(run, item, _apply(run, wave.objects, state), key)
+            _wait(run, item, _apply(run, wave.objects, state, key), key)
             if wave.stage is Stage.OPERATORS:
                 wait_served(run, key, {ref_of(obj).group_kind for obj in state.desired})
     _wait(run, item, waiting_workloads, key)
 
 
-def _apply(run: Run, objects: Sequence[Object], state: State) -> list[Object]:
+def _apply(run: Run, objects: Sequence[Object], state: State, key: str) -> list[Object]:
     """Apply what has drifted; return all as they are now."""
     live = []
+    actions = state.actions
     for obj in objects:
         run.check()
         known = state.live.get(ref_of(obj))
-        what = action(obj, known)
+        what = actions[ref_of(obj)]
         if known is not None and what is Action.UNCHANGED:
             live.append(known)
         else:
             if known is not None and what is Action.ADOPT:
                 _hand_over(run, obj, known)
+            if known is not None and what is Action.RECREATE:
+                _make_room(run, known, key)
             live.append(run.session.apply(obj))
         if ref_of(obj).group_kind == kinds.CRD:
             run.session.discovery.learn(obj)
     return live
+
+
+def _make_room(run: Run, live: Object, key: str) -> None:
+    """Delete an object that is to be created again, with all that it owns."""
+    ref = ref_of(live)
+    run.emit(Note(f"{ref} is deleted and created again: {failed_job(live) or run.recreate[ref]}"))
+    drain(run, key, {ref: live}, foreground=True)
 
 
 def _hand_over(run: Run, obj: Object, theirs: Object) -> None:
@@ -243,7 +284,7 @@ def _start_workloads(run: Run, item: Rendered, wave: Wave, state: State, key: st
     if not _changing(wave, state):
         return [state.live[ref_of(obj)] for obj in wave.objects]
     with run.gate.shared(run.check):
-        live = _apply(run, wave.objects, state)
+        live = _apply(run, wave.objects, state, key)
         wait_ready(run, key, live, _exists, selector=members.selector(item.name))
     return live
 
@@ -260,7 +301,7 @@ def _extend(
     """Apply webhook configurations and the like, and wait until what they name answers."""
     candidates = [obj for each in plan if each.stage is Stage.RESOURCES for obj in each.objects]
     with _room(run, wave, state):
-        live = _apply(run, wave.objects, state)
+        live = _apply(run, wave.objects, state, key)
         _wait(run, item, workloads, key)
         _wait(run, item, live, key)
         owners = [ref_of(obj) for obj in wave.objects if ref_of(obj).group_kind in kinds.WEBHOOK_CONFIGURATIONS]
@@ -287,7 +328,7 @@ def _needs_configuration(plan: Sequence[Wave]) -> bool:
 
 
 def _changing(wave: Wave, state: State) -> bool:
-    actions = {change.ref: change.action for change in state.changes}
+    actions = state.actions
     return any(actions[ref_of(obj)] is not Action.UNCHANGED for obj in wave.objects)
 
 

@@ -53,7 +53,7 @@ def install(
         compared: the components beside what lives, if that was read just now (compare_all).
 
     Raises:
-        RefusalError: some of the objects are somebody else's; nothing was written.
+        RefusalError: some of the objects are somebody else's, or cannot be changed; nothing was written.
         ModelyardError: the first failure; components that do not need the failed one were still installed.
         KeyboardInterrupt: Ctrl-C, after all threads have stopped.
     """
@@ -68,6 +68,7 @@ def install(
         cancelled or threading.Event(),
         adopted=compared.adopted,
         moved=compared.moved,
+        recreate=compared.recreate,
     )
     known = compared.states if compared.finished else {}
     members.ensure_namespace(session)

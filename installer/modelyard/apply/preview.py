@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from modelyard.apply.comparison import compare_all
+from modelyard.apply.comparison import Comparison, compare_all
 from modelyard.apply.component import State, compare
 from modelyard.apply.run import Rendered, Run
 from modelyard.cluster import ApiError, Session
 from modelyard.events import discard
 from modelyard.objects import Object, ObjectRef, ref_of
 from modelyard.plan import kinds
-from modelyard.plan.adoption import Adoption
 from modelyard.plan.changes import Action, Change
 from modelyard.plan.inventory import Inventory
 
@@ -37,7 +36,7 @@ class Preview:
 
 
 def preview(
-    session: Session, items: Sequence[Rendered], *, server: bool, adoption: Adoption | None = None
+    session: Session, items: Sequence[Rendered], *, server: bool, compared: Comparison | None = None
 ) -> tuple[Preview, ...]:
     """Return what an install of `items` would change; nothing is written.
 
@@ -45,13 +44,13 @@ def preview(
         session: the cluster.
         items: what would be installed.
         server: have the apiserver check every object that would change, admission included.
-        adoption: what may be taken over.
+        compared: the components beside what lives, if that was read just now (compare_all).
 
     Raises:
-        RefusalError: an inventory cannot be trusted, or objects are somebody else's.
+        RefusalError: an inventory cannot be trusted, or objects are somebody else's or cannot be changed.
     """
-    compared = compare_all(session, items, adoption)
-    run = Run(session, discard, timeout=0.0, adopted=compared.adopted, moved=compared.moved)
+    compared = compared or compare_all(session, items)
+    run = Run(session, discard, timeout=0.0, adopted=compared.adopted, moved=compared.moved, recreate=compared.recreate)
     coming = _coming(items)
     return tuple(
         _one(session, item, compared.states.get(item.name) or compare(run, item), coming, server=server)
@@ -63,7 +62,7 @@ def _one(session: Session, item: Rendered, state: State, coming: set[str], *, se
     changed = tuple(change for change in state.changes if change.action is not Action.UNCHANGED)
     refusals: list[tuple[ObjectRef, str]] = []
     unchecked = 0
-    touched = {change.ref for change in changed if change.action is not Action.DELETE}
+    touched = {change.ref for change in changed if change.action not in (Action.DELETE, Action.RECREATE)}
     for obj in state.desired if server else ():
         if ref_of(obj) not in touched:
             continue

@@ -69,6 +69,7 @@ class Run:
         gate: see gate.py.
         adopted: objects that are taken over, with whom they belong to until now.
         moved: objects that one component of the run no longer has, and another one takes.
+        recreate: objects to delete and create again, since they cannot be changed, with the reason.
     """
 
     session: Session
@@ -79,6 +80,7 @@ class Run:
     gate: Gate = field(default_factory=Gate)
     adopted: Mapping[ObjectRef, str] = field(default_factory=dict)
     moved: frozenset[ObjectRef] = frozenset()
+    recreate: Mapping[ObjectRef, str] = field(default_factory=dict)
 
     def progress(self, key: str, detail: str) -> None:
         """Tell what the step `key` last saw."""

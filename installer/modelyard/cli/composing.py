@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from modelyard.catalog.choice import Choice, Composition
     from modelyard.cluster import Session
     from modelyard.images import Mirror
+    from modelyard.plan.recreate import Named
 
 DEFAULT_TARGET = "local"
 Provided = Callable[[Sequence[str]], Collection[str]]
@@ -26,8 +27,8 @@ Provided = Callable[[Sequence[str]], Collection[str]]
 def composing_options(profile: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that adds --target, --overlay, --profile, --with, --without and --component.
 
-    The command takes all of them, and its own --mirror, --no-mirror, --no-overlay and --adopt if it has them, as one
-    argument: `asked`.
+    The command takes all of them, and its own --mirror, --no-mirror, --no-overlay, --adopt and --recreate if it has
+    them, as one argument: `asked`.
 
     Args:
         profile: what --profile is where it is not given, for people.
@@ -71,6 +72,7 @@ class Asked:
     mirror: Mirror | None = None
     no_mirror: bool = False
     adopted: tuple[str, ...] = ()
+    recreate: tuple[Named, ...] = ()
 
     def __post_init__(self) -> None:
         if self.components and (self.profile or self.added or self.left_out):

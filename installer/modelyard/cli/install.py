@@ -15,7 +15,7 @@ import click
 from modelyard.cli.clusters import DEFAULT_NAME, this_holder
 from modelyard.cli.composing import Asked, Settled, composing_options, settle, tell_unchosen
 from modelyard.cli.local_options import LocalOptions, local_options
-from modelyard.cli.options import cache_option, cluster_options, mirror_option, timeout_option
+from modelyard.cli.options import cache_option, cluster_options, mirror_option, recreate_option, timeout_option
 from modelyard.cli.progress import printing, span
 from modelyard.cli.scratch import require_scratch
 from modelyard.cli.workspace import Workspace
@@ -58,6 +58,7 @@ KIND = "kind"
     metavar="OBJECT|COMPONENT",
     help="Take over what is there already: KIND/NAME, KIND/NAMESPACE/NAME or all of a component; may be repeated.",
 )
+@recreate_option
 @mirror_option
 @click.option("--no-mirror", is_flag=True, help="Take back the mirror that the cluster was installed from.")
 @click.option(
@@ -260,6 +261,7 @@ def _embedded(
         components=settled.names,
         choice=settled.choice,
         adoption=Adoption(asked.adopted),
+        recreate=asked.recreate,
         cache=workspace.cache_dir,
         timeout=timeout,
         smoke=smoke,
@@ -299,10 +301,10 @@ def _existing(
     cancelled = threading.Event()
     with apply.at_work(session, this_holder(), emit=emit, timeout=timeout, cancelled=cancelled) as turn:
         settled, items = _fitting(pulls, asked, session, emit, force=force)
-        compared = apply.compare_all(session, items, Adoption(asked.adopted))
+        compared = apply.compare_all(session, items, Adoption(asked.adopted), asked.recreate)
         if turn.take():  # another was at work since that was read
             settled, items = _fitting(pulls, asked, session, emit, force=force)
-            compared = apply.compare_all(session, items, Adoption(asked.adopted))
+            compared = apply.compare_all(session, items, Adoption(asked.adopted), asked.recreate)
         apply.keep_choice(session, settled.choice)
         report = apply.install(session, items, emit=emit, timeout=timeout, cancelled=cancelled, compared=compared)
         tell_unchosen(session, settled, emit)
@@ -354,7 +356,8 @@ def _preview(pulls: _Pulls, asked: Asked, session: Session, emit: Emit, *, serve
     from modelyard.plan.adoption import Adoption
 
     settled, items = _fitting(pulls, asked, session, emit, force=force)
-    show(apply.preview(session, items, server=server, adoption=Adoption(asked.adopted)))
+    compared = apply.compare_all(session, items, Adoption(asked.adopted), asked.recreate)
+    show(apply.preview(session, items, server=server, compared=compared))
     tell_unchosen(session, settled, emit)
 
 

@@ -11,6 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from modelyard.images import Mirror
+    from modelyard.plan.recreate import Named
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -89,6 +90,27 @@ def _mirror(ctx: click.Context, param: click.Parameter, value: str | None) -> Mi
     from modelyard.images.mirror import mirror_named
 
     return None if value is None else mirror_named(value)
+
+
+def recreate_option(command: F) -> F:
+    """Add --recreate, which may be repeated; its value is a tuple of Named."""
+    return click.option(
+        "--recreate",
+        metavar="KIND/[NAMESPACE/]NAME",
+        multiple=True,
+        callback=_named,
+        help="Delete and create this object again if its change is one that the apiserver does not make; may be "
+        "repeated.",
+    )(command)
+
+
+def _named(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[Named, ...]:
+    from modelyard.plan.recreate import named
+
+    try:
+        return tuple(named(value) for value in values)
+    except ValueError as error:
+        raise click.BadParameter(str(error), ctx, param) from error
 
 
 def timeout_option(default: str) -> Callable[[F], F]:

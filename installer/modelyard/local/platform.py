@@ -42,6 +42,7 @@ from modelyard.local.runtime.layout import layout
 from modelyard.local.sizing import Render, render_to_fit
 from modelyard.plan.adoption import Adoption
 from modelyard.plan.lease import Holder
+from modelyard.plan.recreate import Named
 from modelyard.steps import step
 
 # A cold build of all components takes half of it on a slow machine; the install says nothing then.
@@ -60,6 +61,7 @@ class Request:
         adoption: what lives there as somebody else's and may be taken over.
         before: what had been chosen when that was settled; None for a cluster that was new.
         holder: the command, as others that want to change the cluster are told of it.
+        recreate: objects that may be deleted and created again, where they cannot be changed.
         cache: the cache folder.
         timeout: seconds that each single wait for readiness may last.
         smoke: run the smoke job at the end; None: unless it passed before on the very same platform.
@@ -75,6 +77,7 @@ class Request:
     timeout: float
     smoke: bool | None = None
     adoption: Adoption = field(default_factory=Adoption)
+    recreate: tuple[Named, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +179,7 @@ def _compared(
     """Return the platform to fit its cluster, compared with what lives there; nothing has been written till then."""
     _refuse_changed(session, request)
     items = render_to_fit(catalog, request.target, request.components, session, render)
-    return items, apply.compare_all(session, items, request.adoption)
+    return items, apply.compare_all(session, items, request.adoption, request.recreate)
 
 
 def _refuse_changed(session: Session, request: Request) -> None:
