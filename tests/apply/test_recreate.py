@@ -50,7 +50,7 @@ def plain(api_version: str, kind: str, name: str, ns: str = "", **fields: Any) -
 def cases(own: str) -> list[Case]:
     role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "view"}
     labels = {"matchLabels": {"app": "other"}}
-    headless = {"clusterIP": "None", "ports": [{"port": 1}]}
+    headless = {"clusterIP": "None", "ports": [{"port": 1}], "selector": {"a": "b"}}
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": "no"}
     crd = definition(f"{own}.example.test")
     mode = {"type": "string", "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from modelyard.catalog import load
 from modelyard.catalog.yaml_file import load_one
 from modelyard.errors import CatalogError
+from modelyard.render.documents import dump, parse
 
 GOOD = """\
 name: kueue
@@ -212,3 +213,11 @@ def test_a_digest_that_is_no_digest_is_told(root: Path) -> None:
         load(root)
     assert caught.value.subject == "upstream.lock, line 7"
     assert "upstreams.kueue.tree.sha256" in caught.value.cause
+
+
+def test_a_plain_equals_sign_is_text() -> None:
+    """As the enums of older prometheus-operator CRDs have it; YAML 1.1 takes it for a default value."""
+    assert load_one("enum: [=, '!=', =~]", "x") == {"enum": ["=", "!=", "=~"]}
+    (obj,) = parse(b"apiVersion: v1\nkind: ConfigMap\ndata:\n  operator: =\n", shown="x")
+    assert obj["data"] == {"operator": "="}
+    assert parse(dump(obj), shown="x") == [obj]

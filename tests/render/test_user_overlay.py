@@ -7,7 +7,9 @@ values of the install; the cache; a malformed overlay.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -183,3 +185,27 @@ def test_targets_that_rest_on_each_other_are_told(root: Path) -> None:
     write(root, {"manifests/cluster/more/component.yaml": f"name: more\n{ABOUT}"})
     with pytest.raises(CatalogError, match="target a: is based on itself: a -> b -> a"):
         load(root)
+
+
+def test_what_is_refused_cold_is_refused_warm(root: Path, tmp_path: Path, tools: Tools) -> None:
+    shutil.copytree(root / "overlays/local", root / "overlays/other")
+    target = root / "overlays/other/target.yaml"
+    target.write_text(target.read_text().replace("name: local", "name: other"))
+    tools.kustomize()
+    site = overlay_at(root.parent / "site", root)
+    (site / "target.yaml").write_text(TARGET.replace("base: local", "base: other"))
+
+    def render(*options: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-P", "-m", "modelyard", "render", "--overlay", str(site), "--component", "own", *options],
+            env=os.environ | {"MODELYARD_ROOT": str(root)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    cold = render()
+    assert cold.returncode == 0, cold.stderr
+    warm = render("--target", "local")
+    assert warm.returncode == 3, warm.stdout
+    assert "is on target other, not on local" in warm.stderr

@@ -44,6 +44,7 @@ def test_a_link_counts_as_what_it_is_and_by_what_it_names(tmp_path: Path) -> Non
         having("link", lambda folder: (folder / "x").symlink_to("a.yaml")),
         having("other", lambda folder: (folder / "x").symlink_to("sub/b.yaml")),
         having("folder", lambda folder: (folder / "x").symlink_to("sub")),
+        having("outside", lambda folder: (folder / "x").symlink_to("../../../y")),  # as Karpenter's chart has them
         having("dangling", lambda folder: (folder / "x").symlink_to("gone")),
     ]
     assert len(set(digests)) == len(digests)
@@ -53,7 +54,6 @@ def test_a_link_counts_as_what_it_is_and_by_what_it_names(tmp_path: Path) -> Non
     ("change", "said"),
     [
         (lambda folder: (folder / "x").symlink_to("/etc/passwd"), "leads out of the tree, to /etc/passwd"),
-        (lambda folder: (folder / "x").symlink_to("../../y"), "leads out of the tree"),
         (lambda folder: (folder / "x").symlink_to("/etc"), "leads out of the tree, to /etc"),
         (lambda folder: (folder / "sub/x").symlink_to(".."), "a link to a folder that it is in"),
         (lambda folder: (folder / "x").symlink_to("x"), "a link to a folder that it is in"),
@@ -62,7 +62,7 @@ def test_a_link_counts_as_what_it_is_and_by_what_it_names(tmp_path: Path) -> Non
         (lambda folder: (folder / "x\ny").write_text("1"), "has a line break in its name"),
         (lambda folder: os.truncate(os.open(folder / "x", os.O_CREAT | os.O_WRONLY), 2**30), "too much for manifests"),
     ],
-    ids=["file", "up", "folder", "round", "itself", "pipe", "device", "name", "huge"],
+    ids=["file", "folder", "round", "itself", "pipe", "device", "name", "huge"],
 )
 @pytest.mark.timeout(60)  # a pipe, or /dev/zero, would be read for ever
 def test_what_has_no_place_in_a_tree_is_refused_before_it_is_read_or_copied(

@@ -7,11 +7,13 @@ import os
 import shutil
 import subprocess
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from modelyard.catalog.models import Helm, Upstream
 from modelyard.errors import RenderError
 from modelyard.render.pins import KUBERNETES_VERSION
+from modelyard.sources.digest import leads_out
 
 TIMEOUT_SECONDS = 120
 
@@ -36,21 +38,29 @@ def release_manifest(name: str, upstream: Upstream, tree: Path, *, helm: Path) -
         )
     static = [(tree / path).read_bytes() for path in upstream.helm.manifests]
     with tempfile.TemporaryDirectory(prefix="modelyard-helm-") as scratch:
-        chart = _stage_chart(tree / upstream.helm.chart, Path(scratch), upstream.ref)
+        chart = _stage_chart(tree / upstream.helm.chart, _locked(tree, upstream), Path(scratch), upstream.ref)
         rendered = _template(name, upstream.helm, chart, Path(scratch), helm)
     return b"\n---\n".join([*static, rendered])
 
 
-def _stage_chart(source: Path, scratch: Path, version: str) -> Path:
+def _locked(tree: Path, upstream: Upstream) -> Path:
+    return tree / upstream.tree.dir if upstream.tree else tree
+
+
+def _stage_chart(source: Path, tree: Path, scratch: Path, version: str) -> Path:
     """Copy the chart; fill in the version where upstream's release tooling would have."""
     chart = scratch / source.name
     # A link may lead out of the part of the tree that is locked; then the chart does without what it names.
-    shutil.copytree(source, chart, ignore_dangling_symlinks=True)
+    shutil.copytree(source, chart, ignore=partial(_leading_out, tree), ignore_dangling_symlinks=True)
     template = chart / "Chart.template.yaml"
     if template.is_file():
         filled = template.read_text(encoding="utf-8").replace("v0.0.0", version)
         (chart / "Chart.yaml").write_text(filled, encoding="utf-8")
     return chart
+
+
+def _leading_out(tree: Path, folder: str, names: list[str]) -> set[str]:
+    return {name for name in names if Path(folder, name).is_symlink() and leads_out(Path(folder, name), tree)}
 
 
 def _template(name: str, spec: Helm, chart: Path, scratch: Path, helm: Path) -> bytes:

@@ -57,8 +57,8 @@ def entries(folder: Path) -> Iterator[Entry]:
     """Yield all files and links below `folder`; nothing is opened, and no link is followed.
 
     Raises:
-        SourceError: one of them has no place in a tree of manifests: a device or a pipe, a link that leads out of the
-            tree or round in it, a name with a line break, or all together are too big.
+        SourceError: one of them has no place in a tree of manifests: a device or a pipe, a link that is
+            absolute or leads to a folder that it is in, a name with a line break, or all together are too big.
     """
     size = count = 0
     for base, folders, files in os.walk(folder):
@@ -83,12 +83,23 @@ def _entry(folder: Path, path: Path) -> Entry:
     if not stat.S_ISLNK(mode):
         raise _refused(folder, path, "is neither a file, a folder nor a link")
     target = path.readlink()
-    meant = Path(os.path.normpath(path.parent / target))
-    if target.is_absolute() or not meant.is_relative_to(folder):
+    if target.is_absolute():
         raise _refused(folder, path, f"is a link that leads out of the tree, to {target}")
-    if path.is_relative_to(meant):
+    if not leads_out(path, folder) and path.is_relative_to(_meant(path)):
         raise _refused(folder, path, f"is a link to a folder that it is in, {target}")
     return Entry(path, name, os.fsencode(target))
+
+
+def leads_out(link: Path, folder: Path) -> bool:
+    """Tell whether a link names something that is not below `folder`: nothing follows it.
+
+    Upstreams have such links into the part of their repository that is not locked (Karpenter's chart, for its CRDs).
+    """
+    return not _meant(link).is_relative_to(folder)
+
+
+def _meant(link: Path) -> Path:
+    return Path(os.path.normpath(link.parent / link.readlink()))
 
 
 def _refused(folder: Path, path: Path, cause: str) -> SourceError:
