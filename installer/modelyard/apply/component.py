@@ -10,7 +10,6 @@ from functools import cache, partial
 from modelyard.apply import members
 from modelyard.apply.answering import wait_answering
 from modelyard.apply.departing import departing, wait_departed
-from modelyard.apply.drain import drain
 from modelyard.apply.listing import definition_of
 from modelyard.apply.prune import prune
 from modelyard.apply.run import Rendered, Run
@@ -268,7 +267,8 @@ def _make_room(run: Run, live: Object, key: str) -> None:
     """Delete an object that is to be created again, with all that it owns."""
     ref = ref_of(live)
     run.emit(Note(f"{ref} is deleted and created again: {failed_job(live) or run.recreate[ref]}"))
-    drain(run, key, {ref: live}, foreground=True)
+    run.session.delete(ref, uid=text(live, "metadata", "uid"), foreground=True)
+    wait_departed(run, key, {ref: live})
 
 
 def _hand_over(run: Run, obj: Object, theirs: Object) -> None:
