@@ -32,6 +32,7 @@ from modelyard.local.alive import alive
 from modelyard.local.artifacts.binaries import CONTROL_PLANE, HELM, KUSTOMIZE
 from modelyard.local.artifacts.cluster_set import request_set
 from modelyard.local.artifacts.debian import ensure_host_packages
+from modelyard.local.artifacts.estimates import estimate
 from modelyard.local.artifacts.queue import BuildQueue
 from modelyard.local.artifacts.store import digest
 from modelyard.local.artifacts.toolchain import find_go
@@ -113,6 +114,7 @@ def install(catalog: Catalog, request: Request, *, render: Render, emit: Emit, c
             queue.binary(KUSTOMIZE)
             queue.binary(HELM)
             supplies = supply.request(queue, catalog, request.components)
+            _announce(queue, request.cache, emit)
         cluster = up(request.spec, *cluster_set(), emit, timeout=request.timeout)
         _offer_kubectl(queue)
         return _on_cluster(catalog, request, cluster, supplies, render, emit, cancelled)
@@ -345,6 +347,20 @@ def _load_workloads(
     lacking = [image for name in request.components for image in supply.not_built(catalog.component(name))]
     if lacking:
         emit(Note(f"not on this cluster, as nothing here builds them: {', '.join(lacking)}"))
+
+
+def _announce(queue: BuildQueue, cache: Path, emit: Emit) -> None:
+    """Tell how much is to be built before any of it begins, and how long that takes."""
+    missing = queue.missing
+    if missing:
+        compiled = sum(each.kind == "binary" for each in missing)
+        emit(
+            Note(
+                f"{compiled} programs to compile and {len(missing) - compiled} Python images to make, of "
+                f"{len(queue.asked)} in all: {estimate(queue.asked, missing)}; what is built is kept in {cache}, "
+                "so this may be stopped at any time and goes on where it was"
+            )
+        )
 
 
 def _offer_kubectl(queue: BuildQueue) -> None:
