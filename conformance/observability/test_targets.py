@@ -16,13 +16,13 @@ from conformance.support.workspace import Workspace
 from modelyard.cluster import Session
 from modelyard.objects import Object, ObjectRef, text
 
+pytestmark = pytest.mark.proves("kube-state-metrics", "node-exporter", "prometheus")
+
 ALWAYS = {"cadvisor", "kubelet"}
 ENCRYPTED = {"appwrapper", "jobset", "kube-state-metrics", "kueue", "lws", "metrics-server", "node-exporter", "trainer"}
 # Connects as anybody in the cluster can: encrypted, but without a certificate. Trust is not what is tested here.
 STRANGER = """
 import socket, ssl, sys
-
-pytestmark = pytest.mark.proves("kube-state-metrics", "node-exporter", "prometheus")
 context = ssl.create_default_context()
 context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
 host = "kube-state-metrics.kube-state-metrics.svc"
