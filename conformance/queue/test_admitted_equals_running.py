@@ -13,12 +13,14 @@ from conformance.support.jobs import job
 from conformance.support.kinds import WORKLOAD
 from conformance.support.pods import cpu_request, occupying, running, sleeper, states
 from conformance.support.queues import Queues
-from conformance.support.waiting import wait_for
+from conformance.support.waiting import holds_for, wait_for
 from conformance.support.workloads import Share, admitted, table, wait_until_held
 from conformance.support.workspace import Workspace
 from modelyard.quantity import parse
 
 Labels = Mapping[str, str]
+# What starts too much starts right after: a controller that makes pods beside those that were admitted does not wait.
+SECONDS = 5.0
 Make = Callable[[Labels, str], Mapping[str, object]]
 
 
@@ -65,12 +67,18 @@ KINDS: dict[str, tuple[Make, Share]] = {
 @pytest.mark.proves("kueue", "appwrapper", "jobset", "lws", "trainer", "kuberay", "kserve")
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_admitted_is_what_runs(workspace: Workspace, queues: Queues, kind: str) -> None:
-    """Seen to fail, for each kind, with the kinds taken out of Kueue's integrations: pods run, nothing was admitted."""
+    """Both are the same, and stay the same: what starts too much, or ends, afterwards is seen.
+
+    Seen to fail, for each kind, with the kinds taken out of Kueue's integrations: pods run, nothing was admitted.
+    """
     make, expected = KINDS[kind]
     queue = queues.queue(cpu="1")
     workspace.create(make(queue.labels, workspace.name))
     wait_for("all pods run", lambda: running(workspace.pods()), lambda pods: len(pods) == expected.pods, show=states)
     wait_for("admitted equals running", lambda: _both(workspace), lambda both: both == (expected, expected))
+    holds_for(
+        "admitted equals running", lambda: _both(workspace), lambda both: both == (expected, expected), seconds=SECONDS
+    )
     assert parse(queues.reserved_cpu(queue)) == expected.cpu, table(workspace.list(WORKLOAD))
 
 

@@ -49,3 +49,33 @@ def wait_for(
         if time.monotonic() > deadline:
             raise AssertionError(f"{what}: not within {seconds:.0f} s; last seen: {show(seen)}")
         time.sleep(EVERY_SECONDS)
+
+
+def holds_for(
+    what: str,
+    look: Callable[[], T],
+    holds: Callable[[T], bool],
+    *,
+    seconds: float,
+    show: Callable[[T], object] = str,
+) -> T:
+    """Look again and again for a while: what is seen must hold each time. Return what was seen last.
+
+    Args:
+        what: what must hold, for the message.
+        look: reads the cluster.
+        holds: tells whether that is it.
+        seconds: how long; it is looked at least once.
+        show: makes what was seen readable.
+
+    Raises:
+        AssertionError: once it did not hold.
+    """
+    start = time.monotonic()
+    while True:
+        seen = look()
+        passed = time.monotonic() - start
+        assert holds(seen), f"{what}: no longer after {passed:.1f} s; seen: {show(seen)}"
+        if passed >= seconds:
+            return seen
+        time.sleep(EVERY_SECONDS)
