@@ -1,8 +1,14 @@
-"""Which components with metrics a cluster has, by an object that only they bring: any tool may have installed them."""
+"""Which components with metrics a cluster has: those with an inventory, or, of another tool, those whose mark is there.
+
+A mark is an object that only one component brings.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from conformance.support.kinds import NAMESPACE
+from modelyard.apply.members import read_all
 from modelyard.cluster import Session
 from modelyard.objects import ObjectRef
 
@@ -39,5 +45,28 @@ NAMES = frozenset(_MARKS)
 
 
 def installed(session: Session) -> set[str]:
-    """Return the names of the components with metrics that the cluster has."""
-    return {name for name, mark in _MARKS.items() if session.get(mark) is not None}
+    """Return the names of the components with metrics that the cluster has.
+
+    Raises:
+        AssertionError: an installed component lacks its mark.
+    """
+    return of(read_all(session), {name for name, mark in _MARKS.items() if session.get(mark) is not None})
+
+
+def of(inventories: Collection[str], marked: Collection[str]) -> set[str]:
+    """Decide which components with metrics there are. Pure.
+
+    Args:
+        inventories: components that have an inventory. None at all: another tool has installed the platform, and what
+            is missing cannot be told from what was not asked for.
+        marked: components whose mark is there.
+
+    Raises:
+        AssertionError: an installed component's mark is missing.
+    """
+    if not inventories:
+        return set(marked)
+    wanted = NAMES.intersection(inventories)
+    missing = [f"{_MARKS[name]} of component {name}" for name in sorted(wanted.difference(marked))]
+    assert not missing, f"installed, but missing: {', '.join(missing)}"
+    return set(wanted)
