@@ -8,10 +8,10 @@ from __future__ import annotations
 import base64
 import json
 
-from conformance.observability.onnx_model import identity
 from conformance.support.job_kinds import ray_cluster, ray_job
 from conformance.support.jobs import job
 from conformance.support.kinds import JOB
+from conformance.support.onnx import identity
 from conformance.support.pods import container, pod_spec, running, states
 from conformance.support.queues import Queue, Queues
 from conformance.support.removal import Removal

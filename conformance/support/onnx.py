@@ -1,4 +1,6 @@
-"""The smallest ONNX model whose versions can be told apart: it adds a constant. Written without the onnx package.
+"""The smallest ONNX models: one whose versions can be told apart, and one that answers what it is asked.
+
+Written without the onnx package, so that no framework has to be there.
 
 The messages are those of https://github.com/onnx/onnx/blob/v1.17.0/onnx/onnx.proto, in protobuf's wire format; a
 number in a comment is a field of theirs.
@@ -16,7 +18,17 @@ def adder(constant: float) -> bytes:
     """Return an ONNX model with input x and output y, both of shape [n, 1], where y = x + `constant`."""
     tensor = _number(1, 1) + _number(2, _FLOAT) + _text(8, "c") + _message(9, struct.pack("<f", constant))
     node = _text(1, "x") + _text(1, "c") + _text(2, "y") + _text(4, "Add")
-    graph = _message(1, node) + _text(2, "adder") + _message(5, tensor)
+    return _model(_message(1, node) + _text(2, "adder") + _message(5, tensor))
+
+
+def identity() -> bytes:
+    """Return an ONNX model with input x and output y, both of shape [n, 1], where y = x."""
+    node = _text(1, "x") + _text(2, "y") + _text(4, "Identity")
+    return _model(_message(1, node) + _text(2, "identity"))
+
+
+def _model(graph: bytes) -> bytes:
+    """Return a ModelProto of a graph to which its input and output are added."""
     graph += _message(11, _column("x")) + _message(12, _column("y"))
     return _number(1, _IR_VERSION) + _message(7, graph) + _message(8, _number(2, _OPSET))
 
