@@ -369,6 +369,15 @@ def hooks_beyond_managed_namespaces(objects: Iterable[Object]) -> list[str]:
     ]
 
 
+def api_services(objects: Iterable[Object], excused: Mapping[str, str]) -> list[str]:
+    """No namespace of the cluster is finalized while one does not answer. `excused`: API group -> who needs it."""
+    return [
+        f"{ref_of(obj)} keeps namespaces from being finalized while it is down"
+        for obj in of_kind(objects, "APIService")
+        if dig(obj, "spec", "service") and text(obj, "spec", "group") not in excused
+    ]
+
+
 def _foreign_kinds(hook: Object, own: Collection[tuple[str, ...]]) -> set[str]:
     """Return which resources a webhook's rules take that are not among `own`: pairs of (resource, API group)."""
     groups = {group for _, group in own}

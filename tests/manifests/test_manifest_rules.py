@@ -80,7 +80,7 @@ webhooks:
 apiVersion: apiregistration.k8s.io/v1
 kind: APIService
 metadata: {name: v1.x, annotations: {cert-manager.io/inject-ca-from: ops/hook}}
-spec: {service: {name: hook, namespace: ops}}
+spec: {group: x, service: {name: hook, namespace: ops}}
 ---
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -122,6 +122,7 @@ RULES: dict[str, Callable[[list[Object]], list[str]]] = {
     "marks": rules.unmarked_namespaces,
     "others": rules.hooks_beyond_managed_namespaces,
     "replicas": rules.without_replicas,
+    "api": lambda objects: rules.api_services(objects, {"x": "its users"}),
     "kinds": lambda objects: rules.kinds_of_nobody(objects, {"x.dev", "cert-manager.io"}),
     "owners": lambda objects: rules.owned_twice({"one": objects[:4], "two": objects[4:]}),
 }
@@ -172,6 +173,7 @@ BREAKS: list[tuple[str, str, str, object]] = [
     ("others", "ValidatingWebhookConfiguration", "webhooks/1/rules/1/apiGroups/0", "*"),
     ("others", "ValidatingWebhookConfiguration", "webhooks/2/failurePolicy", "Fail"),
     ("replicas", "Deployment", "spec/replicas", None),
+    ("api", "APIService", "spec/group", "y"),
     ("kinds", "Thing", "apiVersion", "y.dev/v1"),
 ]
 

@@ -56,6 +56,11 @@ PRIVILEGED = {
 UNLIMITED = {
     "ClusterRole keda-external-metrics-reader": "reads metrics, whose names are the resources of their API group",
 }
+# API services that can be down, and why they are there all the same.
+API_SERVICES = {
+    "external.metrics.k8s.io": "what KEDA scales by; the autoscaler asks nobody else",
+    "metrics.k8s.io": "kubectl top and autoscalers ask for it; every cluster has one",
+}
 # Objects for OpenShift that name a user, and why. Their pods run as ServiceAccount fixed-user.
 FIXED_USERS = {
     "ClusterTrainingRuntime deepspeed-distributed": "its sshd knows user 1000",
