@@ -26,7 +26,7 @@ from modelyard.objects import (
 from modelyard.quantity import parse
 
 PLATFORM_LABEL = "modelyard.dev/platform"
-MANAGED = {"modelyard.dev/managed": "true"}  # what a namespace opts in by (ADR 8)
+MANAGED = {"modelyard.dev/managed": "true"}  # what a namespace opts in by (ADR 11)
 INJECT = "cert-manager.io/inject-ca-from"
 AUTHORITY = "modelyard-ca"
 WORKLOADS = {"Deployment", "StatefulSet", "DaemonSet", "Job"}
