@@ -11,7 +11,7 @@ from conformance.support.waiting import holds_for
 def test_what_holds_at_first_and_then_no_longer_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "EVERY_SECONDS", 0.0)
     seen = iter([3, 3, 4])
-    with pytest.raises(AssertionError, match="three pods: no longer after .* seen: 4"):
+    with pytest.raises(AssertionError, match=r"three pods: no longer after .* seen: 4"):
         holds_for("three pods", lambda: next(seen), lambda pods: pods == 3, seconds=60)
 
 
