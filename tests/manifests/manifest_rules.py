@@ -42,6 +42,7 @@ BUILT_IN = {
     "rbac.authorization.k8s.io",
     "resource.k8s.io",
     "scheduling.k8s.io",
+    "storage.k8s.io",
 }
 
 

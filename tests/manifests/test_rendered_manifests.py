@@ -145,10 +145,9 @@ def test_every_container_on_local_has_requests_and_a_memory_limit(render: Render
     assert [fault for objects in render("local").values() for fault in rules.unbounded_containers(objects)] == []
 
 
-def test_every_runtime_has_requests_or_a_reason(component: tuple[str, str, list[Object]]) -> None:
-    _, name, objects = component
-    if name not in WITHOUT_REQUESTS:
-        assert rules.runtimes_without_requests(objects) == []
+@rule
+def every_runtime_has_requests_or_a_reason(here: Here) -> list[str]:
+    return [] if here.name in WITHOUT_REQUESTS else rules.runtimes_without_requests(here.objects)
 
 
 def test_a_container_of_the_team_has_requests_where_a_runtime_has_none(render: Render) -> None:
@@ -374,8 +373,9 @@ def test_all_that_is_named_is_there(target: str, render: Render, catalog: Catalo
     assert cluster_rules.names_of_nobody(objects, catalog.inherited(target).external) == []
 
 
-def test_openshift_chooses_the_users(render: Render) -> None:
+def test_openshift_chooses_the_users(render: Render, offered: Offered) -> None:
     objects = [obj for listed in render("openshift").values() for obj in listed]
+    objects += offered("openshift", "mpi-runtime")
     assert cluster_rules.fixed_users(objects, FIXED_USERS) == []
     named = " ".join(cluster_rules.fixed_users(objects, {}))
     assert all(excused in named for excused in FIXED_USERS), "an excuse that nobody needs any more"
