@@ -265,6 +265,11 @@ def what_is_down_refuses_others_objects_in_managed_namespaces_alone(here: Here) 
 
 
 @rule
+def no_api_service_keeps_namespaces_without_need(here: Here) -> list[str]:
+    return rules.api_services(here.objects, API_SERVICES)
+
+
+@rule
 def every_controller_names_its_replicas(here: Here) -> list[str]:
     return rules.without_replicas(here.objects)
 
