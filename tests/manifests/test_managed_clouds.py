@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from modelyard.catalog import Catalog, with_overlay
-from modelyard.catalog.prerequisites import ApiTest, ObjectTest
+from modelyard.catalog.prerequisites import ApiTest, ObjectTest, StorageClassTest
 from modelyard.cli.workspace import Workspace
 from modelyard.objects import Object, dig, mapping, mappings, ref_of, text
 
@@ -116,3 +116,35 @@ def test_aks_is_asked_for_what_gpu_nodes_and_the_gpu_operator_rest_on(catalog: C
     assert plugin.refuses
     assert isinstance(plugin.test, ObjectTest)
     assert (plugin.test.type, plugin.test.namespace) == ("no-object", "gpu-resources")
+
+
+@pytest.mark.parametrize(("target", "name"), [("cloud-ibm", "outbound"), ("cloud-ack", "registries")])
+def test_who_opens_the_way_to_registries_is_told_all_of_them(
+    target: str, name: str, render: Render, catalog: Catalog
+) -> None:
+    used = {image.split("/")[0] for objects in render(target).values() for image in rules.images(objects)}
+    told = {word.strip(",:") for word in catalog.inherited(target).prerequisites[name].what.split()}
+    assert used <= told
+    assert len(used) == 5
+
+
+def test_ibm_clouds_autoscaler_is_not_said_to_go_down_to_nothing(catalog: Catalog) -> None:
+    values = (catalog.root / "overlays/cloud-ibm/gpu-nodes/values.env").read_text(encoding="utf-8")
+    assert "minSize 0" not in values
+    assert isinstance(catalog.inherited("cloud-ibm").prerequisites["autoscaler"].test, ObjectTest)
+
+
+def test_on_ack_the_volume_of_metrics_names_a_class_that_ack_has(render: Render, catalog: Catalog) -> None:
+    [prometheus] = rules.of_kind(render("cloud-ack")["prometheus"], "StatefulSet")
+    [claim] = mappings(prometheus, "spec", "volumeClaimTemplates")
+    wanted = catalog.inherited("cloud-ack").prerequisites["storage"].test
+    assert isinstance(wanted, StorageClassTest)
+    assert text(claim, "spec", "storageClassName") == wanted.name == "alicloud-disk-topology-alltype"
+
+
+def test_ack_refuses_a_second_node_exporter_on_the_same_port(catalog: Catalog) -> None:
+    asked = catalog.inherited("cloud-ack").prerequisites["port-9100"]
+    assert asked.refuses
+    assert asked.components == ("node-exporter",)
+    assert isinstance(asked.test, ObjectTest)
+    assert (asked.test.type, asked.test.namespace, asked.test.name) == ("no-object", "arms-prom", "node-exporter")
