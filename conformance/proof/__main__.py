@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import sys
 
+import yaml
+
 from conformance.proof import marks, parts, record, standing
 from conformance.proof.code import Code
 from conformance.proof.standing import Unproved
 from modelyard.cli.workspace import Workspace
 from modelyard.errors import ModelyardError
 from modelyard.events import discard
+from modelyard.paths import data_root
+
+KNOWN = "unproved.yaml"
+
+
+def known() -> dict[str, str]:
+    """Return the components that are known to be unproved, with the reason that conformance/unproved.yaml gives."""
+    listed = yaml.safe_load((data_root() / "conformance" / KNOWN).read_text()) or {}
+    return {str(name): str(reason) for name, reason in listed.items()}
 
 
 def missing() -> list[Unproved]:
@@ -35,12 +46,18 @@ def main() -> int:
     except ModelyardError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    for each in found:
+    said = known()
+    surprising, proved = standing.surprises(found, said)
+    for name, reason in sorted(said.items()):
+        print(f"known: component {name} is not proved: {reason}", file=sys.stderr)
+    for each in surprising:
         print(each, file=sys.stderr)
-    areas = tuple(sorted({area for each in found for area in each.areas}))
+    for name in proved:
+        print(f"component {name} is proved: take it out of {KNOWN}", file=sys.stderr)
+    areas = tuple(sorted({area for each in surprising for area in each.areas}))
     if areas:
         print(f"All of it: {standing.command(areas)}", file=sys.stderr)
-    return 1 if found else 0
+    return 1 if surprising or proved else 0
 
 
 if __name__ == "__main__":

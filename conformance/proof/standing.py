@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from conformance.proof.marks import Claim
@@ -52,6 +52,17 @@ def unproved(
     if reasons:
         return Unproved(name, "; ".join(reasons.values()), areas_of(tuple(reasons)))
     return None
+
+
+def surprises(found: Sequence[Unproved], said: Mapping[str, str]) -> tuple[list[Unproved], list[str]]:
+    """Return what is unproved without a word, and what is said to be unproved and is not.
+
+    Args:
+        found: the components that are not proved.
+        said: those of which unproved.yaml says so, with the reason.
+    """
+    names = {each.component for each in found}
+    return [each for each in found if each.component not in said], sorted(said.keys() - names)
 
 
 def areas_of(claims: tuple[Claim, ...]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import pytest
 from conformance.proof.marks import Claim, by_component, claims
 from conformance.proof.parts import Parts, components, parts_of
 from conformance.proof.record import Entry, Passed
-from conformance.proof.standing import unproved
+from conformance.proof.standing import Unproved, surprises, unproved
 from modelyard.catalog import load
 from modelyard.cli.workspace import Workspace
 from modelyard.events import discard
@@ -87,3 +87,9 @@ def test_digests_are_of_the_content_alone() -> None:
     assert parts_of(catalog, workspace.renderer(), ["mpi-runtime", "kwok", "tenancy"]) == first
     assert len({each.objects for each in first.values()}) == len(first)
     assert len({each.builds for each in first.values()}) == len(first)
+
+
+def test_what_is_known_to_be_unproved_is_no_surprise_and_what_is_proved_must_not_be_listed() -> None:
+    found = [Unproved("keda", "has no recorded proof", ()), Unproved("kueue", "has no recorded proof", ())]
+    assert surprises(found, {"keda": "needs a registry", "lws": "no longer true"}) == ([found[1]], ["lws"])
+    assert surprises(found, {}) == (found, [])
