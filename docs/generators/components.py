@@ -75,7 +75,7 @@ def _proofs(catalog: Catalog, proofs: Proofs, components: Sequence[Component]) -
         "\n".join(f"- {each.name}: {each.proofNote}" for each in components if each.proofNote),
         "## What has proved it",
         "The tests that have passed, each with the day. What is recorded holds until the component's objects, what its "
-        "images are built from, or the test change: [how](../adr/0011-recorded-proof.md).",
+        "images are built from, or the test change: [how](../adr/0008-recorded-proof.md).",
         table(("component", "test", "day"), [row for each in components for row in _days(proofs, each.name)]),
     )
 

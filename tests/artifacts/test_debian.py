@@ -26,8 +26,9 @@ class Machine:
         known = self._folder / "lists"
         self._program(
             "apt-get",
-            f"""echo "${{@:3}}" >> {self._calls}
-[ "$3" != update ] || touch {known}
+            f"""while [ "$1" = -o ]; do shift 2; done
+echo "$@" >> {self._calls}
+[ "$1" != update ] || touch {known}
 [ -e {known} ] || {{ echo "E: Unable to locate package" >&2; exit 100; }}""",
         )
 

@@ -87,6 +87,8 @@ def edits(catalog: Catalog, move: Move) -> dict[str, str]:
             after = replace(after, _tag_change(after, move))
         elif Path(path).name == "component.yaml":
             after = replace(after, _component_change(after, move))
+        elif Path(path).suffix == ".yaml":
+            after = _with_data(after, move)
         if after != before:
             found[path] = after
     return found
@@ -155,6 +157,11 @@ def _with_images(text: str, catalog: Catalog, move: Move) -> str:
             pattern = rf"(?<![\w./-]){re.escape(form)}:{re.escape(old)}(?![\w.-])"
             text = re.sub(pattern, f"{form}:{new}", text)
     return text
+
+
+def _with_data(text: str, move: Move) -> str:
+    """Move the version that a ConfigMap tells by itself: a value of its data that is nothing else."""
+    return re.sub(rf"(?m)^(  [\w.-]+: ){re.escape(move.old.ref)}$", rf"\g<1>{move.new.ref}", text)
 
 
 def _old_tag(catalog: Catalog, move: Move, name: str) -> str:
