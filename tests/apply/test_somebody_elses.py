@@ -93,7 +93,7 @@ def test_what_is_adopted_is_as_rendered_and_stays_ours(session: Session, own: st
     with pytest.raises(RefusalError, match=f"Namespace/{own}"):
         compare_all(session, [item], Adoption((f"ConfigMap/{own}/settings",)))
     adoption = Adoption((f"configmap/{own}/settings", f"Namespace/{own}"))
-    [seen] = preview(session, [item], server=True, adoption=adoption)
+    [seen] = preview(session, [item], server=True, compared=compare_all(session, [item], adoption))
     assert [change.action for change in seen.changes] == [Action.ADOPT, Action.ADOPT]
     [outcome] = install(session, [item], compared=compare_all(session, [item], adoption)).outcomes
     assert outcome.count(Action.ADOPT) == 2

@@ -45,7 +45,8 @@ def suite(tmp_path: Path) -> Suite:
     for name in ("manifests", "overlays", "upstream.lock"):
         (tmp_path / name).symlink_to(real / name)
     copied = tmp_path / "conformance"
-    shutil.copytree(real / "conformance" / "support", copied / "support")
+    for package in ("proof", "support"):
+        shutil.copytree(real / "conformance" / package, copied / package)
     for name in ("__init__.py", "conftest.py", "pytest.ini"):
         shutil.copy(real / "conformance" / name, copied)
 

@@ -19,7 +19,7 @@ from cluster_helpers import Kubectl, eventually
 from modelyard.errors import LocalClusterError
 from modelyard.local.runtime import ClusterInfo, ClusterSpec, down, image_digests, status
 from modelyard.local.runtime.files import locked, write_json
-from modelyard.local.runtime.layout import layout
+from modelyard.local.runtime.layout import layout, make_root
 from modelyard.local.runtime.log_reader import choose_logs
 from modelyard.local.runtime.procfs import identify
 from modelyard.local.runtime.report import ClusterStatus
@@ -166,7 +166,9 @@ def test_stale_pid_file_of_a_reused_pid_does_not_stop_up(stopped: ClusterInfo, b
 
 
 def test_component_that_cannot_start_is_named_with_its_last_words(own: Any) -> None:
-    data = layout(own.name()).etcd / "member" / "snap"
+    where = layout(own.name())
+    make_root(where)
+    data = where.etcd / "member" / "snap"
     data.mkdir(parents=True)
     (data / "db").write_bytes(b"not a database" * 1000)
     with pytest.raises(LocalClusterError, match=r"etcd .*restarts"):
