@@ -10,6 +10,7 @@ readonly PROFILE=$([[ "${1:-}" == --full ]] && echo full || echo core)
 if [[ -z "${MODELYARD_UPSTREAMS:-}" && -d ../shared/upstream ]]; then
   export MODELYARD_UPSTREAMS=$(realpath ../shared/upstream)
 fi
+unset PYTHONDONTWRITEBYTECODE # each of some hundred commands would compile its modules anew
 mkdir -p build/reports
 : >build/reports/times.txt
 

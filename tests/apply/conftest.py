@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import zlib
@@ -24,6 +25,15 @@ from modelyard.plan import inventory
 @pytest.fixture
 def session(cluster: ClusterInfo) -> Session:
     return connect(cluster.kubeconfig)
+
+
+@pytest.fixture(autouse=True)
+def beside(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Beside other workers' tests, but for one marked `alone`: what it writes would make theirs refuse to go on."""
+    how = fcntl.LOCK_EX if request.node.get_closest_marker("alone") else fcntl.LOCK_SH
+    with (Path(os.environ["MODELYARD_STATE_DIR"]) / "beside.lock").open("a") as lock:
+        fcntl.flock(lock, how)
+        yield
 
 
 @pytest.fixture

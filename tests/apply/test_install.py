@@ -185,6 +185,7 @@ def test_an_image_that_nobody_has_is_told_when_the_deadline_passes(session: Sess
     assert "kubectl" in caught.value.remedy
 
 
+@pytest.mark.alone
 def test_an_inventory_from_another_cluster_is_a_refusal_and_nothing_changes(session: Session, own: str) -> None:
     item = rendered(own, namespace(own), config_map(own, "settings", a="1"))
     install(session, [item])

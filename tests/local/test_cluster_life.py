@@ -172,7 +172,7 @@ def test_component_that_cannot_start_is_named_with_its_last_words(own: Any) -> N
     data.mkdir(parents=True)
     (data / "db").write_bytes(b"not a database" * 1000)
     with pytest.raises(LocalClusterError, match=r"etcd .*restarts"):
-        own(timeout=12)  # etcd has ended some five times by then
+        own(timeout=30)  # etcd has ended many times by then, on a busy machine too
     assert not status(own.name()).running
 
 
