@@ -249,13 +249,23 @@ def test_a_dry_run_says_what_would_change_and_writes_nothing(session: Session, o
     assert dig(session.get(the_config(own)), "data") == {"a": "1"}
 
 
-def test_readiness_rules_of_one_component_hold_for_objects_of_another(session: Session, own: str) -> None:
+def test_readiness_rules_of_one_component_hold_for_objects_of_another(
+    session: Session, own: str, events: Events
+) -> None:
     group = f"{own}.example.test"
     rule = {"apiVersion": f"{group}/v1", "kind": "Thing", "current": "has(spec.up)", "failed": "has(spec.dead)"}
     owner = rendered(f"{own}-a", namespace(own), definition(group), readiness={"healthCheckExprs": [rule]})
     install(session, [owner, rendered(f"{own}-b", thing(group, own, "x", up=True), requires=(f"{own}-a",))])
+    x = ref_of(thing(group, own, "x"))
+
+    def fail(detail: str) -> None:
+        if "Thing" in detail:  # it is waited for
+            session.patch(x, {"spec": {"dead": True}})
+
+    events.on_progress = fail
     with pytest.raises(NotReadyError, match="failed"):
-        install(session, [owner, rendered(f"{own}-b", thing(group, own, "x", dead=True), requires=(f"{own}-a",))])
+        begun = rendered(f"{own}-b", thing(group, own, "x", begun=True), requires=(f"{own}-a",))
+        install(session, [owner, begun], emit=events, timeout=60)
     assert [each.ready for each in status(session) if each.name == f"{own}-b"] == [False]
 
 

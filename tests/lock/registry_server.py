@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import socket
+import re
 import subprocess
 import tarfile
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
@@ -27,30 +26,26 @@ PATIENCE = 30.0
 def running(folder: Path) -> Iterator[str]:
     """Run a registry with its data below `folder`; give its host and port."""
     program = unpack(Store(cache_dir() / "store"), ("docker-registry",)) / "usr/bin/docker-registry"
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        host = f"127.0.0.1:{probe.getsockname()[1]}"
     config = folder / "registry.json"  # JSON is YAML
     storage = {"filesystem": {"rootdirectory": str(folder / "data")}}
-    config.write_text(json.dumps({"version": 0.1, "storage": storage, "http": {"addr": host}}))
+    config.write_text(json.dumps({"version": 0.1, "storage": storage, "http": {"addr": "127.0.0.1:0"}}))
     with (folder / "registry.log").open("w") as log:
         process = subprocess.Popen([program, "serve", config], stdout=log, stderr=log)
     try:
-        _wait(host, process, folder / "registry.log")
-        yield host
+        yield _wait(process, folder / "registry.log")
     finally:
         process.terminate()
         process.wait(PATIENCE)
 
 
-def _wait(host: str, process: subprocess.Popen[bytes], log: Path) -> None:
+def _wait(process: subprocess.Popen[bytes], log: Path) -> str:
+    """Return the host and port that the registry chose, once it answers there."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"http://{host}/v2/", timeout=5):
-                return
-        except OSError:
-            time.sleep(0.05)
+        if said := re.search(r"listening on (127\.0\.0\.1:\d+)", log.read_text()):
+            with suppress(OSError), urllib.request.urlopen(f"http://{said[1]}/v2/", timeout=5):
+                return said[1]
+        time.sleep(0.05)
     raise AssertionError(f"the registry does not answer: {log.read_text()}")
 
 

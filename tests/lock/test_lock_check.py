@@ -12,12 +12,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from modelyard.catalog import load
+from modelyard.catalog import Catalog, Component, load
 from modelyard.cli.workspace import Workspace
 from modelyard.errors import CatalogError, SourceError
 from modelyard.events import discard
@@ -34,14 +37,22 @@ from modelyard.sources.store import UnavailableError
 TARGETS = ("kind", "local")
 
 
-def proof_of(root: Path, *, look: bool = True, targets: tuple[str, ...] = TARGETS) -> Proof:
-    """Check the catalogue at `root`; with `look`, what it renders for these targets too."""
+def everything(name: str) -> bool:
+    return True
+
+
+def nothing(name: str) -> bool:
+    return False
+
+
+def proof_of(root: Path, *, look: Callable[[str], bool] = everything, targets: tuple[str, ...] = TARGETS) -> Proof:
+    """Check the catalogue at `root`, and what the components to `look` at render to for these targets."""
     workspace = Workspace(None, discard, offline=True)
     catalog = load(root)
     catalog = replace(catalog, targets={name: catalog.targets[name] for name in targets})
 
     def render(target: str, name: str) -> list[Object]:
-        if not look:
+        if not look(name):
             raise UnavailableError(f"upstream {name}", "is not looked at")
         return workspace.renderer().objects(catalog, target, (name,))[name]
 
@@ -63,19 +74,36 @@ def test_this_clone_is_as_locked() -> None:
     proof.conclude()
 
 
+def test_what_targets_offer_beside_their_profiles_is_as_locked() -> None:
+    rest = _only_offered(load(data_root()))
+    proof = proof_of(data_root(), look=rest.__contains__, targets=tuple(load(data_root()).targets))
+    assert [str(fault) for fault in proof.faults] == []
+    if unproved := [what for what in proof.unproved if _is_only_offered(what)]:
+        pytest.skip(f"is not looked at, for this machine has no copy: {'; '.join(unproved)}")
+
+
 def _is_only_offered(what: str) -> bool:
     """Tell whether a note is about files that no target needs: they may come from the git host alone."""
+    return what.startswith(_notes_of_offered())
+
+
+@cache
+def _notes_of_offered() -> tuple[str, ...]:
+    """Return how the notes begin that are about what is only offered."""
     catalog = load(data_root())
-    needed = {name for target in catalog.targets for name in catalog.everything(target)}
-    rest = {name: component for name, component in catalog.components.items() if name not in needed}
+    rest = _only_offered(catalog)
     folders = tuple(f"manifests/{component.area}/{name}/" for name, component in rest.items())
     upstreams: dict[bool, set[str]] = {True: set(), False: set()}
     for use in remote_uses(catalog.root):
         name = resolve(use.entry, catalog.lock.upstreams, shown=use.file).upstream
         upstreams[use.file.startswith(folders)].add(name)
     notes = [f"images of {name} on " for name in rest]
-    notes += [f"digest of upstream {name}:" for name in upstreams[True] - upstreams[False]]
-    return what.startswith(tuple(notes))
+    return tuple(notes + [f"digest of upstream {name}:" for name in upstreams[True] - upstreams[False]])
+
+
+def _only_offered(catalog: Catalog) -> dict[str, Component]:
+    needed = {name for target in catalog.targets for name in catalog.everything(target)}
+    return {name: component for name, component in catalog.components.items() if name not in needed}
 
 
 JOBSET = "manifests/training/jobset/kustomization.yaml"
@@ -137,7 +165,8 @@ def test_one_thing_that_differs_is_named_with_its_place(
     copy: Path, file: str, old: str, new: str, place: str, said: str
 ) -> None:
     edit(copy, file, old, new)
-    proof = proof_of(copy, look="image" in said)
+    looked_at = re.match(r"component ([\w-]+),", place)
+    proof = proof_of(copy, look=looked_at[1].__eq__ if looked_at else everything if "uses it" in said else nothing)
     found = [fault for fault in proof.faults if str(fault).startswith(place) and said in str(fault)]
     assert found, [str(fault) for fault in proof.faults]
     for fault in found:
@@ -159,7 +188,7 @@ def test_tree_that_is_not_the_locked_one_is_an_error_of_upstream_files(copy: Pat
     digest = load(copy).lock.upstreams["jobset"].tree
     assert digest is not None
     (copy / "upstream.lock").write_text(text.replace(digest.sha256, "ab" * 32), encoding="utf-8")
-    proof = proof_of(copy, look=False)
+    proof = proof_of(copy, look=nothing)
     [fault] = proof.faults
     assert fault.entry == "upstreams.jobset"
     _assert_line(copy, fault)
@@ -170,7 +199,7 @@ def test_tree_that_is_not_the_locked_one_is_an_error_of_upstream_files(copy: Pat
 def test_reference_that_is_no_resource_counts_too(copy: Path) -> None:
     with (copy / JOBSET).open("a", encoding="utf-8") as file:
         file.write("transformers:\n- https://github.com/kubernetes-sigs/jobset//config/x?ref=v0\n")
-    assert any("config/x?ref=v0" in fault.entry for fault in proof_of(copy, look=False).faults)
+    assert any("config/x?ref=v0" in fault.entry for fault in proof_of(copy, look=nothing).faults)
 
 
 def test_component_that_cannot_be_rendered_is_named(copy: Path) -> None:

@@ -51,6 +51,11 @@ def test_dropped_entry_takes_its_line_only() -> None:
     assert drop(TEXT, ("upstreams", "b", "nothing")) == TEXT
 
 
+def test_places_are_counted_in_characters_whatever_they_are() -> None:
+    text = "\ufeffa: \N{LATIN SMALL LETTER E WITH ACUTE} # \N{GRINNING FACE}\nb: [x, v1]\n"
+    assert put(text, {("b", 1): "v2"}, shown="f") == text.replace("v1", "v2")
+
+
 # Read once: an example would take four times as long.
 LOCK = (data_root() / "upstream.lock").read_text(encoding="utf-8")
 SCALARS = list(scalars(LOCK))

@@ -8,7 +8,7 @@ webhook of ours is asked.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -29,6 +29,7 @@ Render = Callable[[str], Mapping[str, list[Object]]]
 Offered = Callable[[str, str], list[Object]]
 TARGETS = sorted(load(data_root()).targets)
 SAMPLE = ("local", "openshift")  # of `make test`; the rest is left to `make test-full`
+POOL = (("cloud-eks", "karpenter-aws"), ("cloud-eks", "gpu-nodes"))
 OFFERED = [(target, name) for target in TARGETS for name in load(data_root()).offered(target)]
 PATIENCE = 60  # times half a second
 
@@ -66,11 +67,17 @@ def platform_crds() -> list[Object]:
 
 
 @pytest.fixture(scope="module")
-def prepared(cluster: ClusterInfo, render: Render, offered: Offered, platform_crds: list[Object]) -> Iterator[Session]:
-    """A cluster with the CRDs and the namespaces of all targets, and nothing else; taken away afterwards."""
+def prepared(
+    request: pytest.FixtureRequest, cluster: ClusterInfo, render: Render, offered: Offered, platform_crds: list[Object]
+) -> Iterator[Session]:
+    """A cluster with the CRDs and the namespaces of the targets that are asked for, taken away afterwards.
+
+    Each CRD costs the API server a second or more, so a run of some targets has no others'.
+    """
     session = connect(cluster.kubeconfig)
-    everything = [obj for target in TARGETS for objects in render(target).values() for obj in objects]
-    everything += [obj for pair in OFFERED for obj in _had(offered, *pair)]
+    targets, pairs = _asked_for(request.session.items)
+    everything = [obj for target in targets for objects in render(target).values() for obj in objects]
+    everything += [obj for pair in pairs for obj in _had(offered, *pair)]
     crds = {ref_of(crd): _without_conversion(crd) for crd in [*everything, *platform_crds] if _kind(crd) == kinds.CRD}
     namespaces = {ref_of(obj) for obj in everything if _kind(obj) == kinds.NAMESPACE}
     namespaces |= {ObjectRef("", "Namespace", "", name) for name in _platform_namespaces()}
@@ -84,6 +91,16 @@ def prepared(cluster: ClusterInfo, render: Render, offered: Offered, platform_cr
     yield session
     for ref in made:
         session.delete(ref)
+
+
+def _asked_for(items: Sequence[pytest.Item]) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the targets, and what of the offered, that the tests of this file to be run look at."""
+    found = [item.callspec.params for item in items if item.path == Path(__file__) and hasattr(item, "callspec")]
+    targets = {params["target"] for params in found} | {"local"}  # of the test of an unknown field
+    pairs = [(params["target"], params["name"]) for params in found if "name" in params]
+    named = {item.originalname for item in items if isinstance(item, pytest.Function)}
+    own = POOL if test_the_api_server_takes_the_pool_of_a_karpenter_of_ones_own.__name__ in named else ()
+    return sorted(targets), sorted({*pairs, *own})
 
 
 def _had(offered: Offered, target: str, name: str) -> list[Object]:

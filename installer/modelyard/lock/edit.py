@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import yaml
 
+from modelyard.catalog.yaml_file import Loader
 from modelyard.errors import CatalogError
 
+_BYTE_ORDER_MARK = "\ufeff"
 Path = tuple[str | int, ...]
 
 
@@ -27,24 +29,24 @@ class Scalar:
 
 def scalars(text: str) -> list[Scalar]:
     """Return all plain and quoted values of all documents of a YAML text, in their order."""
-    # The Python loader: its marks count characters, and these files are small.
+    mark = len(text) - len(text.removeprefix(_BYTE_ORDER_MARK))  # the C loader does not count it
     return [
         scalar
-        for document in yaml.compose_all(text, Loader=yaml.SafeLoader)
+        for document in yaml.compose_all(text[mark:], Loader=Loader)
         if document is not None
-        for scalar in _scalars(document, ())
+        for scalar in _scalars(document, (), mark)
     ]
 
 
-def _scalars(node: yaml.Node, path: Path) -> Iterator[Scalar]:
+def _scalars(node: yaml.Node, path: Path, mark: int) -> Iterator[Scalar]:
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            yield from _scalars(value, (*path, str(key.value)))
+            yield from _scalars(value, (*path, str(key.value)), mark)
     elif isinstance(node, yaml.SequenceNode):
         for index, value in enumerate(node.value):
-            yield from _scalars(value, (*path, index))
+            yield from _scalars(value, (*path, index), mark)
     else:
-        yield Scalar(path, str(node.value), node.start_mark.index, node.end_mark.index)
+        yield Scalar(path, str(node.value), node.start_mark.index + mark, node.end_mark.index + mark)
 
 
 def replace(text: str, change: Callable[[Scalar], str | None]) -> str:
@@ -54,7 +56,11 @@ def replace(text: str, change: Callable[[Scalar], str | None]) -> str:
         text: YAML.
         change: gives the new value, or None to leave it. New values are plain words: no spaces, no YAML signs.
     """
-    for scalar in reversed(scalars(text)):
+    return _replaced(text, scalars(text), change)
+
+
+def _replaced(text: str, found: list[Scalar], change: Callable[[Scalar], str | None]) -> str:
+    for scalar in reversed(found):
         new = change(scalar)
         if new is not None and new != scalar.value:
             written = text[scalar.start : scalar.end]
@@ -74,11 +80,12 @@ def put(text: str, values: dict[Path, str], *, shown: str) -> str:
     Raises:
         CatalogError: one of the paths does not exist.
     """
-    missing = set(values) - {scalar.path for scalar in scalars(text)}
+    found = scalars(text)
+    missing = set(values) - {scalar.path for scalar in found}
     if missing:
         path = ".".join(map(str, min(missing, key=str)))
         raise CatalogError(shown, f"has no {path}", f"add {path} to {shown}")
-    return replace(text, lambda scalar: values.get(scalar.path))
+    return _replaced(text, found, lambda scalar: values.get(scalar.path))
 
 
 def drop(text: str, path: Path) -> str:

@@ -14,7 +14,7 @@ from modelyard.errors import CatalogError
 from modelyard.images import parse
 from modelyard.lock.edit import Path as Field
 from modelyard.lock.edit import Scalar, drop, put, replace, scalars
-from modelyard.lock.uses import remote_uses
+from modelyard.lock.uses import remote_uses, uses_of
 from modelyard.render.closure import NAMES
 from modelyard.render.remote import resolve
 
@@ -142,7 +142,7 @@ def _is_of(entry: str, shown: str, catalog: Catalog, move: Move) -> bool:
 def _with_references(text: str, catalog: Catalog, move: Move, shown: str) -> str:
     """Move the remote references: `?ref=TAG`, `/releases/download/TAG/`, and a raw file's `/TAG/`."""
     tag = re.compile(rf"(?<=[=/]){re.escape(move.old.ref)}(?=$|[/&])")
-    entries = {use.entry for use in remote_uses(catalog.root) if use.file == shown}
+    entries = {use.entry for use in uses_of(text, shown)}
     for entry in sorted(each for each in entries if _is_of(each, shown, catalog, move)):
         text = text.replace(entry, tag.sub(move.new.ref, entry))
     return text

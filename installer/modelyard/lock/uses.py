@@ -36,17 +36,21 @@ def remote_uses(root: Path) -> list[RemoteUse]:
         CatalogError: a kustomization is no YAML.
     """
     files = [path for top in ("manifests", "overlays") for name in NAMES for path in (root / top).rglob(name)]
-    return [use for file in sorted(files) for use in _remote_uses(file, file.relative_to(root).as_posix())]
+    return [
+        use
+        for file in sorted(files)
+        for use in uses_of(file.read_text(encoding="utf-8"), file.relative_to(root).as_posix())
+    ]
 
 
-def _remote_uses(file: Path, shown: str) -> Iterator[RemoteUse]:
-    text = file.read_text(encoding="utf-8")
+def uses_of(text: str, shown: str) -> Iterator[RemoteUse]:
+    """Yield the remote references of one kustomization; CatalogError where it is no YAML."""
     content = load_one(text, shown)
     named = {entry.field: entry.value for entry in entries(content)} if isinstance(content, dict) else {}
-    for scalar in scalars(text):
-        entry = named.get(scalar.path, "")
-        if is_remote(entry):
-            yield RemoteUse(shown, text.count("\n", 0, scalar.start) + 1, entry)
+    remote = {path: entry for path, entry in named.items() if is_remote(entry)}
+    for scalar in scalars(text) if remote else ():
+        if scalar.path in remote:
+            yield RemoteUse(shown, text.count("\n", 0, scalar.start) + 1, remote[scalar.path])
 
 
 def images_of(catalog: Catalog, rendered: Mapping[str, Iterable[Object]]) -> list[UsedImage]:
