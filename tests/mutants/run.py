@@ -20,6 +20,7 @@ from xml.etree import ElementTree
 
 import yaml
 
+from benchmarks.tools import tool
 from modelyard.local.runtime.layout import layout
 
 TABLE = Path(__file__).with_name("mutants.yaml")
@@ -105,7 +106,9 @@ class Platform:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._environment = {**os.environ, "KUBECONFIG": str(layout(name).kubeconfig)}
+        # This environment's python, and the kubectl of the cluster's version, before the machine's.
+        here = f"{MODELYARD.parent}:{tool('kubectl').parent}:{os.environ['PATH']}"
+        self._environment = {**os.environ, "KUBECONFIG": str(layout(name).kubeconfig), "PATH": here}
 
     def passes_unbroken(self, mutants: Sequence[Mutant]) -> list[str]:
         """Run all chosen tests as they are; return those that did not pass, skipped ones too."""
