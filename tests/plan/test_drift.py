@@ -157,6 +157,26 @@ def test_a_field_that_is_no_longer_wanted_is_drift() -> None:
     assert drifted(prepare(CONFIG, "set"), live)
 
 
+@pytest.mark.parametrize(
+    ("change", "differs"),
+    [
+        (lambda spec: spec["versions"][0].update(served=False), True),
+        (lambda spec: spec["versions"][0]["schema"].update(default="added"), False),
+        (lambda spec: spec["versions"].append({"name": "v2"}), True),
+        (lambda spec: spec.update(scope="Cluster"), True),
+        (lambda spec: spec.update(conversion={"strategy": "None"}), False),
+    ],
+)
+def test_a_definition_s_versions_are_compared_like_all_else(change: Any, differs: bool) -> None:
+    version = {"name": "v1", "served": True, "schema": {"type": "object"}}
+    crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "x"}}
+    desired = prepare({**crd, "spec": {"scope": "Namespaced", "versions": [version]}}, "set")
+    assert not drifted(desired, copy.deepcopy(desired))
+    live: Any = copy.deepcopy(desired)
+    change(live["spec"])
+    assert drifted(desired, live) is differs
+
+
 def test_actions() -> None:
     desired = prepare(CONFIG, "set")
     assert action(desired, None) is Action.CREATE

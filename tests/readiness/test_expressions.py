@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,6 +37,35 @@ def test_in_progress_wins_over_current() -> None:
 @pytest.mark.parametrize("obj", [{}, {"status": {}}, {"status": None}])
 def test_a_field_that_is_not_there_yet_is_no_error(obj: dict[str, object]) -> None:
     assert evaluate(obj, PHASE).status is Status.IN_PROGRESS
+
+
+JUDGE = "from modelyard.readiness.expressions import *; print(evaluate({}, Expressions('1 < 2')).status.name)"
+
+
+def judged(cache: Path) -> str:
+    """Judge an object in a process of its own, for the parser is made once a process."""
+    done = subprocess.run(
+        [sys.executable, "-c", JUDGE],
+        env=os.environ | {"MODELYARD_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return done.stdout.strip() + done.stderr
+
+
+def test_the_parser_is_made_once_a_machine_and_anew_where_its_file_is_damaged(tmp_path: Path) -> None:
+    kept = tmp_path / "new" / "cel-parser"
+    assert judged(kept.parent) == "CURRENT"
+    made = kept.read_bytes()
+    assert judged(kept.parent) == "CURRENT"
+    assert kept.read_bytes() == made
+    kept.write_bytes(made[:1000])
+    assert judged(kept.parent) == "CURRENT"
+    kept.unlink()
+    kept.mkdir()  # root may write anywhere, but not a file where a folder is
+    assert judged(kept.parent) == "CURRENT"
 
 
 def test_an_expression_that_is_no_cel_is_told() -> None:

@@ -22,6 +22,7 @@ from modelyard.objects import GroupKind, Object, ObjectRef, labels_of, ref_of, t
 from modelyard.plan import inventory, kinds
 from modelyard.plan.adoption import Adoption, Stranger, refusal
 from modelyard.plan.changes import Action
+from modelyard.plan.desired import complete_digest
 from modelyard.plan.inventory import PART_OF_LABEL, Inventory, applyset_id
 from modelyard.plan.recreate import Named
 
@@ -33,12 +34,14 @@ class Comparison:
     """What all components are to be, and are.
 
     Args:
+        digests: of each component's objects as they are to be.
         states: by component, but for those of which a kind could not be read yet.
         adopted: objects that are taken over, with whom they belong to until now.
         moved: objects that one component of the run no longer has, and another one takes.
         recreate: objects to delete and create again, since they cannot be changed, with the reason.
     """
 
+    digests: Mapping[str, str]
     states: Mapping[str, State]
     adopted: Mapping[ObjectRef, str] = field(default_factory=dict)
     moved: frozenset[ObjectRef] = frozenset()
@@ -99,6 +102,7 @@ def compare_all(
     }
     again = to_recreate(session, complete, recreate, NOTHING_WRITTEN)
     return Comparison(
+        {name: complete_digest(objects) for name, objects in desired.items()},
         {name: recreated(state, again) for name, state in complete.items()},
         {each.ref: each.owner for each in adopted},
         frozenset(moved),

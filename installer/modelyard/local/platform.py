@@ -10,7 +10,6 @@ The order in which things become possible:
 from __future__ import annotations
 
 import filecmp
-import json
 import shutil
 import sys
 import threading
@@ -148,7 +147,7 @@ def _on_cluster(
             items, compared = _compared(catalog, request, session, render)
         apply.keep_choice(session, request.choice)
         loader = Loader(request.spec.name, cancelled)
-        proving = _Proving(request, cluster, supplies, loader, milestones, Proof(where.root / "smoke-passed", items))
+        proving = _Proving(request, cluster, supplies, loader, milestones, Proof(where.root / "smoke-passed", compared))
 
         def prepare(component: Component) -> None:
             loader.load(supplies[component.name].controller)
@@ -264,12 +263,12 @@ class Proof:
 
     Args:
         path: the file.
-        items: the platform as rendered.
+        compared: the platform, as it is to be.
     """
 
-    def __init__(self, path: Path, items: Sequence[apply.Rendered]) -> None:
+    def __init__(self, path: Path, compared: Comparison) -> None:
         self._path = path
-        self._key = digest(*(json.dumps([item.name, item.objects], sort_keys=True) for item in items))
+        self._key = digest(*(f"{name} {found}" for name, found in compared.digests.items()))
 
     def given(self) -> bool:
         """Tell whether the job passed on this very platform."""

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from modelyard.objects import GroupKind, Object, annotations_of, ref_of, text
+from modelyard.objects import GroupKind, Object, annotations_of, dig, mapping, ref_of, text
 from modelyard.plan.desired import DIGEST
+from modelyard.plan.kinds import CRD
 from modelyard.plan.quantities import ITEM, Definitions, Path, is_quantity
 from modelyard.quantity import parse
 
@@ -36,7 +37,13 @@ def drifted(desired: Object, live: Object, definitions: Definitions = no_definit
     if annotations_of(desired).get(DIGEST) != annotations_of(live).get(DIGEST):
         return True  # also finds fields that are no longer wanted: they are missing from desired only
     kind, version = ref_of(desired).group_kind, text(desired, "apiVersion").rpartition("/")[2]
+    if kind == CRD and dig(desired, "spec", "versions") == dig(live, "spec", "versions"):
+        desired = _without_versions(desired)  # megabytes of schemas, to which the apiserver adds nothing
     return not contained(desired, live, lambda path: is_quantity(kind, version, path, definitions))
+
+
+def _without_versions(crd: Object) -> Object:
+    return {**crd, "spec": {key: value for key, value in mapping(crd, "spec").items() if key != "versions"}}
 
 
 def contained(desired: object, live: object, quantity: Callable[[Path], bool]) -> bool:
