@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from apply_helpers import Events, Obj, config_map, definition, deployment, namespace, rendered, thing
+from apply_helpers import Events, Obj, config_map, definition, deployment, namespace, rendered, thing, write_catalogue
 
 from modelyard.apply import StoppedError, install, preview, status
 from modelyard.apply.members import parent_ref
@@ -183,6 +185,24 @@ def test_an_image_that_nobody_has_is_told_when_the_deadline_passes(session: Sess
     assert "0/1 ready: container manager: " in caught.value.cause
     assert "ErrImagePull" in caught.value.cause or "ImagePullBackOff" in caught.value.cause
     assert "kubectl" in caught.value.remedy
+
+
+@pytest.mark.usefixtures("choice")
+def test_the_command_waits_no_longer_than_it_is_told(cluster: ClusterInfo, own: str, tmp_path: Path) -> None:
+    never = deployment(own, "controller", image="test.modelyard.dev/none:1")
+    write_catalogue(tmp_path, own, [namespace(own), never])
+    command = [sys.executable, "-m", "modelyard", "install", "--target", "test", "--force-target", "--timeout", "3s"]
+    done = subprocess.run(
+        [*command, "--kubeconfig", str(cluster.kubeconfig)],
+        env=os.environ | {"MODELYARD_ROOT": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == NotReadyError.exit_code, done.stderr
+    assert f"Deployment {own}/controller: " in done.stderr
+    assert "after 3 s" in done.stderr
 
 
 @pytest.mark.alone
