@@ -126,3 +126,21 @@ def test_any_qualified_image_is_found_in_any_text(reference: Reference, around: 
     before, after = around
     obj = {"kind": "ConfigMap", "apiVersion": "v1", "data": {"c": f"{before}{reference}{after}"}}
     assert [each.reference for each in find([obj])] == [reference]
+
+
+WORDS = st.sampled_from(
+    ["x/a:v1", "quay.io/x/a", "busybox", "--agent-image", "--image=x/a", "IMAGE", "see oci://x/y:v1", "a: b", "v1", ""]
+)
+KEYS = st.sampled_from(["image", "jobImage", "name", "value", "description", "repository", "version", "tag", "args"])
+JSON = st.recursive(
+    WORDS | st.integers() | st.none(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(KEYS, JSON, max_size=3))
+def test_an_object_is_passed_over_only_where_a_walk_finds_nothing(tree: dict[str, object]) -> None:
+    walked = {"before": {"image": "quay.io/always/walked:v1"}, "tree": tree}  # one image, and the whole is walked
+    alone = [str(each.reference) for each in find([{"tree": tree}])]
+    assert ["quay.io/always/walked:v1", *alone] == [str(each.reference) for each in find([walked])]

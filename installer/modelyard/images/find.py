@@ -69,10 +69,32 @@ def rewrite(objects: Iterable[Object], change: Change, declared: Collection[str]
     known = frozenset(declared)
     rewritten = []
     for obj in objects:
-        result = _Walk(ref_of(obj), known, change).value(obj, "")
+        result = obj if _names_none(obj, known) else _Walk(ref_of(obj), known, change).value(obj, "")
         assert isinstance(result, Mapping)  # a walk keeps the shape
         rewritten.append(result)
     return rewritten
+
+
+def _names_none(obj: Object, declared: frozenset[str]) -> bool:
+    """Tell, sooner than a walk, that a walk would find nothing: so it is with megabytes of definitions' schemas."""
+    waiting: list[object] = [obj]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            if isinstance(value.get("repository"), str):
+                return False
+            for key, inner in value.items():
+                if not isinstance(inner, str):
+                    waiting.append(inner)
+                elif _holds_image(value, key, inner) or (key != "description" and scan(inner, declared)):
+                    return False
+        elif isinstance(value, list | tuple):
+            for inner in value:
+                if not isinstance(inner, str):
+                    waiting.append(inner)
+                elif _is_image_flag(inner) or scan(inner, declared):
+                    return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
