@@ -21,12 +21,16 @@ from xml.etree import ElementTree
 import yaml
 
 from benchmarks.tools import tool
+from modelyard.cluster import Session, connect
 from modelyard.local.runtime.layout import layout
+from modelyard.objects import GroupKind, ObjectRef, number, ref_of
+from modelyard.plan.stuck import is_going
 
 TABLE = Path(__file__).with_name("mutants.yaml")
 MODELYARD = Path(sys.executable).with_name("modelyard")
 PATIENCE = 60  # seconds that a test waits for anything, on a broken platform
 PATIENCE_UNBROKEN = 240
+SETTLE_SECONDS = 120
 MINUTES = 15
 
 
@@ -128,13 +132,25 @@ class Platform:
         seen = trouble = ""
         try:
             self._shell(mutant.command)
+            self._settle()
             outcomes = self._conformance(mutant.area, mutant.select, PATIENCE)
             seen = next((f"{test}: {said}" for test, said in outcomes.items() if said not in ("passed", "skipped")), "")
         except subprocess.CalledProcessError as error:
             trouble = f"the break did not apply: {str(error.stderr).strip()[-200:]}"
+        except (subprocess.TimeoutExpired, RuntimeError) as error:
+            trouble = f"not judged: {str(error)[-200:]}"
         finally:
             self._back(mutant)
         return Verdict(mutant, seen, time.monotonic() - began, trouble)
+
+    def _settle(self) -> None:
+        """Wait until the break is what runs: no Deployment has pods too many, and none is still ending."""
+        session = connect(layout(self._name).kubeconfig)
+        deadline = time.monotonic() + SETTLE_SECONDS
+        while unsettled := [*_behind(session), *_ending(session)]:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"still changing after {SETTLE_SECONDS} s: {', '.join(map(str, unsettled))}")
+            session.transport.cancelled.wait(0.5)
 
     def _back(self, mutant: Mutant) -> None:
         subprocess.run([MODELYARD, "install", "--name", self._name, "--no-smoke"], check=True, timeout=60 * MINUTES)
@@ -165,6 +181,21 @@ class Platform:
             if not report.is_file() or not (outcomes := outcomes_of(report)):
                 raise RuntimeError(f"no test of area {area} ran by -k '{select}': {done.stderr[-500:]}")
             return outcomes
+
+
+def _behind(session: Session) -> list[ObjectRef]:
+    listing = session.list(GroupKind("apps", "Deployment"))
+    return [
+        ref_of(item)
+        for item in (listing.items if listing else ())
+        if number(item, "status", "observedGeneration") < number(item, "metadata", "generation")
+        or number(item, "status", "replicas") > number(item, "spec", "replicas")
+    ]
+
+
+def _ending(session: Session) -> list[ObjectRef]:
+    listing = session.list(GroupKind("", "Pod"))
+    return [ref_of(item) for item in (listing.items if listing else ()) if is_going(item)]
 
 
 def outcomes_of(report: Path) -> dict[str, str]:

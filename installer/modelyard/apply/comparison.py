@@ -6,8 +6,8 @@ the first that is uninstalled takes it from the other.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache, partial
 
@@ -80,11 +80,14 @@ def compare_all(
         RefusalError: some of the objects are somebody else's, or cannot be changed, or an inventory cannot be trusted.
     """
     adoption = adoption or Adoption()
-    desired = {item.name: prepared(item) for item in items}
-    adoption.check(desired)
+    rendered = {item.name: item.objects for item in items}
+    adoption.check(rendered)
     parents = _parents(session)
-    before = {name: members.trusted(session, parents[name], name) for name in desired if name in parents}
-    reads = _read(session, _versions(desired, before), desired)
+    before = {name: members.trusted(session, parents[name], name) for name in rendered if name in parents}
+    with ThreadPoolExecutor(WORKERS) as pool:
+        reading = _read(session, pool, _versions(rendered, before), rendered)
+        desired = {item.name: prepared(item) for item in items}  # while the apiserver writes megabytes of schemas
+        reads = tuple(reading)
     unread = {read.kind for read in reads if read.items is None}
     live = _by_component(reads, desired)
     definitions = cache(partial(definition_of, session))
@@ -126,8 +129,10 @@ def _versions(desired: Mapping[str, Sequence[Object]], before: Mapping[str, Inve
     return wanted | {(kind, "") for kind in former - named}
 
 
-def _read(session: Session, versions: Iterable[tuple[GroupKind, str]], components: Iterable[str]) -> tuple[_Read, ...]:
-    """List each kind once, whatever component its objects are of."""
+def _read(
+    session: Session, pool: Executor, versions: Iterable[tuple[GroupKind, str]], components: Iterable[str]
+) -> Iterator[_Read]:
+    """Begin to list each kind once, whatever component its objects are of; give what comes."""
     served = {resource.kind for resource in session.discovery.known()}
     ids = ",".join(sorted(applyset_id(name) for name in components))
 
@@ -144,8 +149,7 @@ def _read(session: Session, versions: Iterable[tuple[GroupKind, str]], component
             return _Read(kind, None)
         return _Read(kind, listing.items if listing else ())
 
-    with ThreadPoolExecutor(WORKERS) as pool:
-        return tuple(pool.map(read, sorted(each for each in versions if each[0] in served)))
+    return pool.map(read, sorted(each for each in versions if each[0] in served))
 
 
 def _by_component(
