@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner
 
 from modelyard.catalog import Catalog, load
+from modelyard.catalog.yaml_file import Loader
 from modelyard.cli import main
 from modelyard.cli.workspace import Workspace
 from modelyard.objects import Object, ObjectRef, ref_of
-from modelyard.paths import data_root
+from modelyard.paths import cache_dir, data_root
 from modelyard.render.render import WHOLE
 
 TARGETS = sorted(load(data_root()).targets)
@@ -39,6 +42,19 @@ def test_the_command_prints_the_components(
     done = CliRunner().invoke(main, ["render", "--target", target])
     assert done.exit_code == 0
     assert done.stdout_bytes == b"---\n".join(parts)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_render_from_nothing_is_what_the_cache_gives(
+    target: str, render: Callable[[str], Mapping[str, list[Object]]], tmp_path: Path
+) -> None:
+    for name in ("store", "sources", "go"):  # the tools and the upstreams' files; nothing that was rendered
+        (tmp_path / name).symlink_to(cache_dir() / name)
+    done = CliRunner().invoke(main, ["render", "--target", target, "--cache-dir", str(tmp_path)])
+    assert done.exit_code == 0, done.stderr
+    cold = yaml.load_all(done.stdout, Loader=Loader)
+    assert _by_ref(cold) == _by_ref(obj for objects in render(target).values() for obj in objects)
 
 
 def _by_ref(objects: Iterable[Object]) -> dict[ObjectRef, Object]:
