@@ -12,18 +12,16 @@ _ANNOTATION = "modelyard.dev/conformance-certificate"
 
 
 class Mounts:
-    """The mounted Secrets of some pods; use it in `with`, so that no mark is left on them.
+    """The mounted Secrets of a namespace's pods; use it in `with`, so that no mark is left on them.
 
     Args:
         session: the cluster.
         namespace: the pods' namespace.
-        selector: their labels.
     """
 
-    def __init__(self, session: Session, namespace: str, selector: str) -> None:
+    def __init__(self, session: Session, namespace: str) -> None:
         self._session = session
         self._namespace = namespace
-        self._selector = selector
 
     def __enter__(self) -> Mounts:
         return self
@@ -44,5 +42,5 @@ class Mounts:
             self._session.patch(ref, {"metadata": {"annotations": {_ANNOTATION: mark}}})
 
     def _pods(self) -> list[ObjectRef]:
-        listing = self._session.list(_POD, namespace=self._namespace, label_selector=self._selector)
+        listing = self._session.list(_POD, namespace=self._namespace)
         return [ref_of(pod) for pod in listing.items] if listing else []

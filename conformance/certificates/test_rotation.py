@@ -6,38 +6,41 @@ from pathlib import Path
 
 import pytest
 
+from conformance.certificates.hooks import HOOKS, Hook
 from conformance.certificates.kubelet import Mounts
 from conformance.certificates.lifetime import ServingCertificate
 from conformance.certificates.traffic import Traffic
-from conformance.support.images import PAUSE, python_image
-from conformance.support.queues import QUEUE_LABEL
+from conformance.support.images import python_image
 from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace
 from modelyard.cluster import Session
-from modelyard.objects import Object, dig
+from modelyard.objects import Object
 
 pytestmark = pytest.mark.proves("cert-manager")
 
-NAMESPACE = "kueue-system"
-HOST = f"kueue-webhook-service.{NAMESPACE}.svc"
-SELECTOR = "control-plane=controller-manager"
 OBSERVER = "observer"
 RENEWALS = 2
 
 
-def test_webhook_traffic_goes_on_while_its_certificate_is_renewed(session: Session, workspace: Workspace) -> None:
-    """Two certificates of Kueue's webhook come to the end of their life; the next is shown, and no request fails.
+@pytest.mark.parametrize(
+    "hook", [pytest.param(hook, marks=pytest.mark.needs(hook.component), id=hook.component) for hook in HOOKS]
+)
+def test_webhook_traffic_goes_on_while_its_certificate_is_renewed(
+    hook: Hook, session: Session, workspace: Workspace
+) -> None:
+    """Two certificates of a webhook come to the end of their life; the next is shown, and no request fails.
 
     A client in the cluster that connects anew each time, and checks authority and name, says which one is shown.
 
     Seen to fail with cert-manager's controller scaled to 0 (nothing is issued), and with Kueue's Deployment scaled
     to 0 in the middle (requests fail).
     """
-    certificate = ServingCertificate(session, NAMESPACE, "kueue-webhook")
-    workspace.create(_observer(certificate.authority()))
+    assert hook.is_asked(session), f"no webhook of {hook.service} refuses {hook.resource} that it cannot judge"
+    certificate = ServingCertificate(session, hook.namespace, hook.certificate)
+    workspace.create(_observer(hook.host, certificate.authority()))
     with (
-        Mounts(session, NAMESPACE, SELECTOR) as mounts,
-        Traffic(lambda: _ask_webhook(session, workspace.name)) as traffic,
+        Mounts(session, hook.namespace) as mounts,
+        Traffic(lambda: hook.ask(session, workspace.name)) as traffic,
         certificate.short_lived(),
     ):
         before: set[str] = set()
@@ -71,26 +74,10 @@ def _wait_until_shown(workspace: Workspace, mounts: Mounts, certificate: Serving
     before.add(shown)
 
 
-def _ask_webhook(session: Session, namespace: str) -> str:
-    """Create a Job in a dry run; return what is wrong unless Kueue's webhook has suspended it."""
-    answer = session.create(_job(namespace), dry_run=True)
-    return "" if dig(answer, "spec", "suspend") is True else "Kueue's webhook was not asked: the Job is not suspended"
-
-
-def _job(namespace: str) -> Object:
-    container = {"name": "main", "image": PAUSE}
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": "asks", "namespace": namespace, "labels": {QUEUE_LABEL: "any"}},
-        "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [container]}}},
-    }
-
-
-def _observer(authority: str) -> Object:
+def _observer(host: str, authority: str) -> Object:
     """Return a pod that no queue holds."""
     source = Path(__file__).with_name("observer.py").read_text()
-    environment = {"HOST": HOST, "PORT": "443", "CA": authority}
+    environment = {"HOST": host, "PORT": "443", "CA": authority}
     container = {
         "name": OBSERVER,
         "image": python_image(),

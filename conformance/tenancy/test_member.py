@@ -131,7 +131,7 @@ def test_a_member_sees_what_there_is_to_choose_from(member: Workspace) -> None:
     assert listing is not None
     found = {text(each, "metadata", "name"): number(each, "value") for each in listing.items}
     assert PRIORITIES.items() <= found.items()
-    assert [text(each, "spec", "clusterQueue") for each in member.list(LOCAL_QUEUE)] == [TEAM]
+    assert TEAM in [text(each, "spec", "clusterQueue") for each in member.list(LOCAL_QUEUE)]  # and what components add
 
 
 @pytest.mark.parametrize(("verb", "group", "resource"), MAY)
