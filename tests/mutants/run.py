@@ -20,7 +20,6 @@ from xml.etree import ElementTree
 
 import yaml
 
-from benchmarks.tools import tool
 from modelyard.cluster import Session, connect
 from modelyard.local.runtime.layout import layout
 from modelyard.objects import GroupKind, ObjectRef, number, ref_of
@@ -110,8 +109,8 @@ class Platform:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        # This environment's python, and the kubectl of the cluster's version, before the machine's.
-        here = f"{MODELYARD.parent}:{tool('kubectl').parent}:{os.environ['PATH']}"
+        # This environment's python; kubectl is there too (`install` sees to it) where the machine has none.
+        here = f"{MODELYARD.parent}:{os.environ['PATH']}"
         self._environment = {**os.environ, "KUBECONFIG": str(layout(name).kubeconfig), "PATH": here}
 
     def passes_unbroken(self, mutants: Sequence[Mutant]) -> list[str]:
