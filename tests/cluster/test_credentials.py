@@ -35,6 +35,9 @@ os.kill(os.getpid(), getattr(signal, end))
 """
 _CLIENTS = {
     "session": "from modelyard.cluster import connect; connect(Path(sys.argv[1]))",
+    # With a context named it is the official client that reads the kubeconfig.
+    "official": "import json; from modelyard.cluster import connect; path = Path(sys.argv[1]); "
+    "connect(path, json.loads(path.read_text())['current-context'])",
     "up": "from modelyard.local.runtime.api import Api; Api(Path(sys.argv[1])).get_json('/version')",
 }
 

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import yaml
-from kubernetes import client, config
-from kubernetes.config import kube_config
-
+from modelyard.cluster.endpoint import Endpoint, of_certificates
 from modelyard.cluster.session import Session
 from modelyard.cluster.transport import PATIENCE_SECONDS, Transport
 from modelyard.errors import ClusterUnreachableError
-from modelyard.memory_files import memory_file
 
 _REMEDY = "name a kubeconfig by --kubeconfig, or start a cluster with `modelyard local up`"
-CONNECTIONS = 32
-
-# The client writes the keys of a kubeconfig (and of an exec plugin) into $TMPDIR, and removes them in an exit handler
-# that neither os._exit nor a signal runs. It has no setting for that: a test holds that the name is still the one.
-kube_config._create_temp_file_with_content = memory_file
 
 
 def connect(
@@ -34,20 +25,23 @@ def connect(
     Raises:
         ClusterUnreachableError: no such file or context, or nobody answers there.
     """
-    configuration = client.Configuration()
-    configuration.connection_pool_maxsize = CONNECTIONS
     shown = str(kubeconfig) if kubeconfig else "the default kubeconfig"
     if kubeconfig is not None and not kubeconfig.is_file():
         raise ClusterUnreachableError(f"kubeconfig {kubeconfig}", "is not there", _REMEDY)
     try:
-        config.load_kube_config(
-            config_file=str(kubeconfig) if kubeconfig else None,
-            context=context,
-            client_configuration=configuration,
-        )
-    except (config.ConfigException, yaml.YAMLError, OSError, ValueError, TypeError, KeyError) as error:
+        endpoint = _endpoint(kubeconfig, context)
+    except (OSError, ValueError) as error:
         subject = f"context {context} of {shown}" if context else shown
         raise ClusterUnreachableError(subject, f"cannot be used: {error}", _REMEDY) from error
-    session = Session(Transport(client.ApiClient(configuration), patience=patience))
+    session = Session(Transport(endpoint, patience=patience))
     session.check()
     return session
+
+
+def _endpoint(kubeconfig: Path | None, context: str | None) -> Endpoint:
+    plain = of_certificates(kubeconfig) if kubeconfig is not None and context is None else None
+    if plain is not None:
+        return plain
+    from modelyard.cluster.official import of_kubeconfig  # half a second
+
+    return of_kubeconfig(kubeconfig, context)

@@ -17,9 +17,8 @@ from typing import Protocol
 from urllib.parse import urlencode
 
 import urllib3
-from kubernetes.client import ApiClient
-from kubernetes.client.exceptions import ApiException
 
+from modelyard.cluster.endpoint import Endpoint
 from modelyard.cluster.failures import refusal, unreachable
 from modelyard.errors import ClusterUnreachableError
 
@@ -64,18 +63,18 @@ class Transport:
     """Requests to one apiserver; safe to use from several threads.
 
     Args:
-        api: a client made from a kubeconfig.
+        endpoint: where it is.
         patience: seconds to keep trying when nobody answers.
         headers: sent with every request.
     """
 
     def __init__(
-        self, api: ApiClient, *, patience: float = PATIENCE_SECONDS, headers: Mapping[str, str] | None = None
+        self, endpoint: Endpoint, *, patience: float = PATIENCE_SECONDS, headers: Mapping[str, str] | None = None
     ) -> None:
-        self._api = api
+        self._endpoint = endpoint
         self._patience = patience
         self._headers = dict(headers or {})
-        self.server: str = api.configuration.host
+        self.server = endpoint.server
         self.cancelled = threading.Event()
 
     def acting_for(self, user: str, group: str) -> Transport:
@@ -84,7 +83,7 @@ class Transport:
         https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/
         """
         headers = {"Impersonate-User": user, "Impersonate-Group": group}
-        return Transport(self._api, patience=self._patience, headers=headers)
+        return Transport(self._endpoint, patience=self._patience, headers=headers)
 
     def send(
         self,
@@ -109,7 +108,7 @@ class Transport:
                 raw = self._call(method, path, query, body, content_type, accept, read_seconds)
                 answer = Answer(raw.status, raw.read(), _retry_after(raw.headers.get("Retry-After")))
                 raw.release_conn()
-            except (urllib3.exceptions.HTTPError, ApiException, OSError) as error:
+            except (urllib3.exceptions.HTTPError, OSError) as error:
                 if _hopeless(error) or time.monotonic() + pause > deadline:
                     raise unreachable(self.server, error) from error
             else:
@@ -131,7 +130,7 @@ class Transport:
         """
         try:
             raw = self._call("GET", path, query, None, "application/json", "application/json", read_seconds)
-        except (urllib3.exceptions.HTTPError, ApiException, OSError) as error:
+        except (urllib3.exceptions.HTTPError, OSError) as error:
             raise unreachable(self.server, error) from error
         try:
             if raw.status >= 400:
@@ -157,10 +156,8 @@ class Transport:
             headers["Content-Type"] = content_type
             encoded = json.dumps(body, separators=(",", ":")).encode()
         parameters: list[tuple[str, str]] = list((query or {}).items())
-        # Also renews tokens of exec plugins.
-        self._api.update_params_for_auth(headers, parameters, ["BearerToken"])
-        pool: urllib3.PoolManager = self._api.rest_client.pool_manager
-        return pool.request(
+        self._endpoint.authorize(headers, parameters)
+        return self._endpoint.pool.request(
             method,
             self.server + path + (f"?{urlencode(parameters)}" if parameters else ""),
             body=encoded,
