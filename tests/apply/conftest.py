@@ -20,11 +20,21 @@ from modelyard.local.runtime import ClusterInfo, load_image
 from modelyard.local.runtime.files import locked
 from modelyard.objects import GroupKind, ObjectRef, text
 from modelyard.plan import inventory
+from modelyard.plan.inventory import Inventory
 
 
 @pytest.fixture
 def session(cluster: ClusterInfo) -> Session:
-    return connect(cluster.kubeconfig)
+    """A session; the inventories' namespace stays, which one worker's last uninstall would take from the other."""
+    opened = connect(cluster.kubeconfig)
+    members.ensure_namespace(opened)
+    members.write(opened, _keeper(opened.cluster_id))
+    return opened
+
+
+def _keeper(cluster: str) -> Inventory:
+    """Return an inventory of nothing, of a component that no test has."""
+    return Inventory("kept-by-tests", "", "test", cluster, frozenset(), frozenset(), complete="nothing")
 
 
 @pytest.fixture(autouse=True)

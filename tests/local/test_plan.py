@@ -11,7 +11,13 @@ from modelyard.local.runtime import fake_nodes
 from modelyard.local.runtime.addresses import node_addresses
 from modelyard.local.runtime.layout import Layout
 from modelyard.local.runtime.nics import LABEL_MBIT, LABEL_NICS, node_labels
-from modelyard.local.runtime.node_components import CNI_PLUGINS, NODE_BINARIES, reserve_per_node
+from modelyard.local.runtime.node_components import (
+    CNI_PLUGINS,
+    NODE_BINARIES,
+    cni_config,
+    ipam_config,
+    reserve_per_node,
+)
 from modelyard.local.runtime.plan import CLUSTER, Plan, from_json, to_json
 from modelyard.local.runtime.planning import make_plan
 from modelyard.local.runtime.spec import ClusterSpec
@@ -34,6 +40,15 @@ def plan(tmp_path: Path, **shape: int) -> Plan:
 def test_plan_survives_the_way_to_the_supervisor(tmp_path: Path, shape: dict[str, int]) -> None:
     made = plan(tmp_path, **shape)
     assert from_json(to_json(made)) == made
+
+
+def test_an_address_can_be_freed_by_what_multus_keeps_of_the_network() -> None:
+    """Of an IPAM plugin's settings it keeps the type alone; each node's are in a file of its own."""
+    plugins = cni_config()["plugins"]
+    assert isinstance(plugins, list)
+    assert [plugin["ipam"] for plugin in plugins if "ipam" in plugin] == [{"type": "modelyard-ipam"}]
+    ranges = [ipam_config(node)["ipam"]["ranges"] for node in node_addresses(2)]  # type: ignore[index]
+    assert ranges == [[[{"subnet": node.pod_cidr}]] for node in node_addresses(2)]
 
 
 def test_every_component_waits_only_for_what_there_is(tmp_path: Path) -> None:

@@ -56,6 +56,8 @@ MODULES = {
         "example/prometheus-operator-crd/monitoring.coreos.com_servicemonitors.yaml",
     ),
 }
+# OLM installs NVIDIA's operator there, with the definition that its chart has elsewhere.
+BROUGHT = {"openshift": ("cloud", "gpu-operator")}
 RENAMED = {"nfd.kubernetes.io": "nfd.openshift.io"}
 
 
@@ -78,6 +80,7 @@ def prepared(
     targets, pairs = _asked_for(request.session.items)
     everything = [obj for target in targets for objects in render(target).values() for obj in objects]
     everything += [obj for pair in pairs for obj in _had(offered, *pair)]
+    everything += [obj for target in targets for obj in _brought(render, target)]
     crds = {ref_of(crd): _without_conversion(crd) for crd in [*everything, *platform_crds] if _kind(crd) == kinds.CRD}
     namespaces = {ref_of(obj) for obj in everything if _kind(obj) == kinds.NAMESPACE}
     namespaces |= {ObjectRef("", "Namespace", "", name) for name in _platform_namespaces()}
@@ -101,6 +104,14 @@ def _asked_for(items: Sequence[pytest.Item]) -> tuple[list[str], list[tuple[str,
     named = {item.originalname for item in items if isinstance(item, pytest.Function)}
     own = POOL if test_the_api_server_takes_the_pool_of_a_karpenter_of_ones_own.__name__ in named else ()
     return sorted(targets), sorted({*pairs, *own})
+
+
+def _brought(render: Render, target: str) -> list[Object]:
+    """Return the definitions that a platform has from an operator, and the target does not bring."""
+    if target not in BROUGHT:
+        return []
+    other, name = BROUGHT[target]
+    return [obj for obj in render(other)[name] if _kind(obj) == kinds.CRD]
 
 
 def _had(offered: Offered, target: str, name: str) -> list[Object]:

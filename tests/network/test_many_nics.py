@@ -16,6 +16,8 @@ from overlay import BRIDGE, HEADERS, overlay, tunnelled
 
 from conformance import network
 from conformance.support import nics as example
+from conformance.support.kinds import POD
+from conformance.support.pods import pod_spec, sleeper
 from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace, open_workspace
 from modelyard.cluster import connect
@@ -44,6 +46,23 @@ def test_the_conformance_area_passes_with_nics(nics: Cluster, tmp_path: Path) ->
     print(done.stdout)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 passed" in done.stdout  # those of NICs; that of the queue needs Kueue, which is not there
+
+
+def test_the_address_of_a_pod_is_free_again_once_it_is_gone(nics: Cluster, workspace: Workspace) -> None:
+    """Under Multus too, which tells host-local less when a pod goes than when it came."""
+    before = _leases(nics)
+    spec = {**pod_spec(sleeper(cpu="10m")), "nodeName": "node-1"}
+    workspace.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "short"}, "spec": spec})
+    wait_for("the pod has an address", lambda: text(workspace.get(POD, "short"), "status", "podIP"), bool)
+    assert len(_leases(nics)) == len(before) + 1
+    workspace.delete(POD, "short")
+    wait_for("its address is free", lambda: _leases(nics), lambda leases: leases == before)
+
+
+def _leases(nics: Cluster) -> set[str]:
+    """Return the addresses of node-1 that host-local has given away."""
+    listed = nics.inside("ls", "/run/cni-ipam-state/modelyard", node="node-1").split()
+    return {name for name in listed if name[0].isdigit()}
 
 
 def test_a_nic_that_fails_is_named_by_status_and_by_the_job(nics: Cluster, workspace: Workspace) -> None:

@@ -12,6 +12,8 @@ from modelyard.local.runtime.plan import Component, Gate
 
 BIN = "/opt/modelyard/bin"
 ETC = "etc/modelyard"  # relative to the node's root
+_CNI_VERSION, _NETWORK = "1.0.0", "modelyard"
+_IPAM, _IPAM_CONFIG = "modelyard-ipam", f"{ETC}/ipam.json"
 SOCKET = "/run/containerd/containerd.sock"
 PAUSE = "registry.k8s.io/pause:3.10.1"
 NODE_BINARIES = (
@@ -71,7 +73,9 @@ def files(
         f"{ETC}/kube-proxy.kubeconfig": kubeconfigs["kube-proxy"],
         f"{ETC}/kubelet.json": json.dumps(kubelet_config(cgroup, reserve), indent=1),
         f"{ETC}/containerd.toml": containerd_config(),
-        "etc/cni/net.d/10-modelyard.conflist": json.dumps(cni_config(node), indent=1),
+        "etc/cni/net.d/10-modelyard.conflist": json.dumps(cni_config(), indent=1),
+        _IPAM_CONFIG: json.dumps(ipam_config(node), indent=1),
+        f"opt/cni/bin/{_IPAM}": f"#!/bin/sh\nexec /opt/cni/bin/host-local </{_IPAM_CONFIG}\n",
         "etc/resolv.conf": f"nameserver {GATEWAY}\n",
     }
 
@@ -97,8 +101,22 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
 """
 
 
-def cni_config(node: NodeAddress) -> dict[str, object]:
-    """Return the pod network of `node`: a bridge, routed."""
+def cni_config() -> dict[str, object]:
+    """Return a node's pod network: a bridge, routed."""
+    bridge = {
+        "type": "bridge", "bridge": "cni0", "isGateway": True, "ipMasq": False, "hairpinMode": True,
+        "ipam": {"type": _IPAM},
+    }  # fmt: skip
+    portmap = {"type": "portmap", "capabilities": {"portMappings": True}}
+    return {"cniVersion": _CNI_VERSION, "name": _NETWORK, "plugins": [bridge, portmap]}
+
+
+def ipam_config(node: NodeAddress) -> dict[str, object]:
+    """Return what host-local is told of the addresses of `node`, whatever the network's own configuration says.
+
+    Multus 4.2.2 to 4.3.0 forgets an IPAM plugin's settings when a pod goes, so host-local would refuse to free the
+    pod's address, and after some 250 pods there would be none: https://github.com/k8snetworkplumbingwg/multus-cni/pull/1521
+    """
     ipam = {
         "type": "host-local",
         "ranges": [[{"subnet": node.pod_cidr}]],
@@ -106,11 +124,7 @@ def cni_config(node: NodeAddress) -> dict[str, object]:
         # On tmpfs: leases of pods that a crash ended must not outlive them.
         "dataDir": "/run/cni-ipam-state",
     }
-    bridge = {
-        "type": "bridge", "bridge": "cni0", "isGateway": True, "ipMasq": False, "hairpinMode": True, "ipam": ipam,
-    }  # fmt: skip
-    portmap = {"type": "portmap", "capabilities": {"portMappings": True}}
-    return {"cniVersion": "1.0.0", "name": "modelyard", "plugins": [bridge, portmap]}
+    return {"cniVersion": _CNI_VERSION, "name": _NETWORK, "ipam": ipam}
 
 
 def kubelet_config(cgroup: str, reserve: Reserve) -> dict[str, object]:

@@ -56,4 +56,10 @@ def prepare(root: Path, node: str, files: dict[str, str]) -> None:
             tree.folder(folder, mode=0o1777)
         tree.link("var/run", "/run")
         for path, text in texts.items():
-            tree.write(path, text, mode=0o600 if path.endswith((".kubeconfig", ".key")) else 0o644)
+            tree.write(path, text, mode=_mode(path))
+
+
+def _mode(path: str) -> int:
+    if path.endswith((".kubeconfig", ".key")):
+        return 0o600
+    return 0o755 if path.startswith("opt/cni/bin/") else 0o644
