@@ -58,6 +58,13 @@ def test_image_hidden_in_a_configmap_moves_too(catalog: Catalog) -> None:
     assert ":v0.17.0" not in text
 
 
+def test_a_variant_of_an_image_moves_with_its_version(catalog: Catalog) -> None:
+    files = edits(catalog, moved(catalog, "multus", "v9.9.9"))
+    assert "newTag: v9.9.9-thick" in files["manifests/network/multus/kustomization.yaml"]
+    assert "multus-cni: {tag: v9.9.9-thick, digest: unresolved}" in files["upstream.lock"]
+    assert "v4.2.4" not in files["manifests/network/multus/component.yaml"]
+
+
 def test_comments_and_order_stay(catalog: Catalog) -> None:
     before = (catalog.root / "upstream.lock").read_text(encoding="utf-8").splitlines()
     after = edits(catalog, moved(catalog, "cert-manager", "v9.9.9"))["upstream.lock"].splitlines()

@@ -65,14 +65,15 @@ def next_ref(name: str, upstream: Upstream, version: str) -> str:
 
 
 def new_tags(catalog: Catalog, name: str, new_ref: str) -> dict[str, str]:
-    """Return the new tags of the images whose tag is the upstream's version, with or without its `v`."""
+    """Return the new tags of the images whose tag is the upstream's version: without its `v` too, or with a variant."""
     old_ref = catalog.lock.upstreams[name].ref
     forms = {old_ref: new_ref, old_ref.removeprefix("v"): new_ref.removeprefix("v")}
     return {
-        image.name: forms[image.tag]
+        image.name: forms[version] + image.tag.removeprefix(version)
         for component in _components(catalog, name)
         for image in component.images
-        if image.tag in forms
+        for version in forms
+        if image.tag == version or image.tag.startswith(f"{version}-")
     }
 
 
