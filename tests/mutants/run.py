@@ -73,7 +73,10 @@ def load(path: Path = TABLE) -> tuple[Mutant, ...]:
 def main() -> int:
     """Run them; return 0 where each was seen."""
     arguments = _parser().parse_args()
-    mutants = [each for each in load() if not arguments.only or any(part in each.name for part in arguments.only)]
+    mutants = chosen(load(), arguments.only or (), arguments.begin)
+    if not mutants:
+        print(f"no break of {TABLE.name} has such a name", file=sys.stderr)
+        return 2
     platform = Platform(arguments.name)
     if failed := platform.passes_unbroken(mutants):
         print(f"these do not pass on the platform as it is: {', '.join(failed)}", file=sys.stderr)
@@ -87,6 +90,12 @@ def main() -> int:
     green = [each for each in verdicts if not each.seen]
     print(f"{len(verdicts) - len(green)} of {len(verdicts)} breaks were seen; table: {arguments.report}")
     return 1 if green else 0
+
+
+def chosen(mutants: Sequence[Mutant], only: Sequence[str], begin: str) -> list[Mutant]:
+    """Return those whose names hold a word of `only` (all, if it is empty), from the first on that holds `begin`."""
+    first = next((index for index, each in enumerate(mutants) if begin in each.name), len(mutants))
+    return [each for each in mutants[first:] if not only or any(part in each.name for part in only)]
 
 
 def table(verdicts: Iterable[Verdict]) -> str:
@@ -218,6 +227,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="make mutants", description=__doc__)
     parser.add_argument("--name", default="modelyard", help="the embedded cluster, with the profile full on it")
     parser.add_argument("--only", action="append", help="only mutants whose name holds this; may be repeated")
+    parser.add_argument("--from", dest="begin", default="", help="begin with the first one whose name holds this")
     parser.add_argument("--report", type=Path, default=Path("build/reports/mutants.md"))
     return parser
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from run import Mutant, Verdict, load, outcomes_of, table
+from run import Mutant, Verdict, chosen, load, outcomes_of, table
 
 from modelyard.paths import data_root
 
@@ -42,6 +42,20 @@ def test_a_mutant_breaks_the_platform_and_not_the_tests(mutant: Mutant) -> None:
     assert mutant.command.startswith(("kubectl", "python tests/mutants/edit_config.py"))
     assert "conformance/" not in mutant.command
     assert "examples/" not in mutant.command
+
+
+def test_a_run_that_was_ended_goes_on_where_it_was() -> None:
+    names = [mutant.name for mutant in chosen(MUTANTS, (), "KubeRay")]
+    assert names == [mutant.name for mutant in MUTANTS[len(MUTANTS) - len(names) :]]
+    assert names[0] == "KubeRay at zero replicas"
+
+
+def test_a_name_chooses_what_is_broken_and_one_that_nothing_has_chooses_nothing() -> None:
+    assert {mutant.name for mutant in chosen(MUTANTS, ("KubeRay",), "")} == {
+        "KubeRay at zero replicas",
+        "KubeRay may not make pods",
+    }
+    assert chosen(MUTANTS, (), "no such break") == []
 
 
 def test_a_report_says_what_each_test_came_to(tmp_path: Path) -> None:
