@@ -19,6 +19,9 @@ from modelyard.objects import GroupKind, ObjectRef
 BUSY = {"Retry-After": "1"}
 CONFIG_MAP = ObjectRef("", "ConfigMap", "n", "x")
 WEBHOOK = 'Internal error occurred: failed calling webhook "a.example.test": context deadline exceeded'
+UNCONVERTED = (
+    "storage is (re)initializing: failed to list a/v2, Kind=B: conversion webhook for a/v1, Kind=B failed: EOF"
+)
 RESOURCE = {"resource": "configmaps", "scope": "Namespaced", "verbs": ["list"], "responseKind": {"kind": "ConfigMap"}}
 GROUP = {"metadata": {"name": ""}, "versions": [{"version": "v1", "resources": [RESOURCE]}]}
 
@@ -114,7 +117,11 @@ def test_a_bad_moment_is_sat_out(server: Server, tmp_path: Path, answer: tuple[i
 
 @pytest.mark.parametrize(
     "answer",
-    [(500, "InternalError", WEBHOOK, {}), (500, "", "rpc error", {}), (409, "Conflict", "etcdserver: no", {})],
+    [
+        (500, "InternalError", WEBHOOK, {}),
+        (500, "", "rpc error", {}),
+        (409, "Conflict", "etcdserver: no", {}),
+    ],
 )
 def test_what_is_said_of_the_request_itself_is_said_once(
     server: Server, tmp_path: Path, answer: tuple[int, str, str, dict[str, str]]
@@ -123,6 +130,15 @@ def test_what_is_said_of_the_request_itself_is_said_once(
     server.script = [answer]
     with pytest.raises(ApiError, match="mend the object"):
         session.patch(CONFIG_MAP, {})
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("code", [429, 500])
+def test_a_conversion_webhook_that_is_down_is_told_at_once(server: Server, tmp_path: Path, code: int) -> None:
+    session = session_of(server, tmp_path)
+    server.script = [(code, "TooManyRequests", UNCONVERTED, {})]
+    with pytest.raises(ApiError, match="the controller that serves this conversion webhook"):
+        session.get(CONFIG_MAP)
     assert len(server.asked) == 1
 
 

@@ -144,7 +144,7 @@ def _read(
             # Of a kind whose conversion webhook is down nothing can be read (500, or 429 while its cache begins). Its
             # own component may be what brings that back, so this does not end the run: each component is compared once
             # more when it is its turn.
-            if not (error.code >= 500 or error.momentary) or not kinds.is_custom(kind):
+            if not (error.code >= 500 or error.momentary or error.unconverted) or not kinds.is_custom(kind):
                 raise
             return _Read(kind, None)
         return _Read(kind, listing.items if listing else ())

@@ -34,7 +34,7 @@ def list_labelled(
     try:
         listing = session.list(kind, label_selector=selector, version=version, metadata_only=metadata_only)
     except ApiError as error:
-        definition = definition_of(session, kind) if _unconverted(error) else None
+        definition = definition_of(session, kind) if error.unconverted else None
         if definition is None:
             raise
         stored = resource_of_crd(definition).version
@@ -44,8 +44,3 @@ def list_labelled(
 
 def _items(listing: Listing | None) -> tuple[Object, ...]:
     return listing.items if listing else ()
-
-
-def _unconverted(error: ApiError) -> bool:
-    """Tell a failed conversion; the text is that of apiextensions-apiserver, pkg/apiserver/conversion."""
-    return error.code == 500 and "conversion webhook for" in error.message

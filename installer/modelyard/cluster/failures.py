@@ -24,9 +24,7 @@ class ApiError(ApplyError):
         self.reason = reason
         self.message = message
         shown = message or reason or "no message"
-        super().__init__(
-            subject, f"the apiserver refused it ({code}): {shown}", remedy or _remedy(code, momentary=self.momentary)
-        )
+        super().__init__(subject, f"the apiserver refused it ({code}): {shown}", remedy or _remedy(self))
 
     @property
     def momentary(self) -> bool:
@@ -36,9 +34,21 @@ class ApiError(ApplyError):
         Source: https://kubernetes.io/docs/reference/using-api/api-concepts/#api-server-errors and the messages of
         https://pkg.go.dev/go.etcd.io/etcd/api/v3/v3rpc/rpctypes, which the apiserver passes on.
         """
+        if self.unconverted:
+            return False
         if self.code == 500:
             return self.reason in ("ServerTimeout", "Timeout") or self.message.startswith("etcdserver:")
         return self.code in (429, 503, 504)
+
+    @property
+    def unconverted(self) -> bool:
+        """Tell whether the webhook that converts a custom resource between versions does not answer.
+
+        A read has it as a 500. A list or watch of a version whose cache the apiserver has not filled since it started,
+        or since the definition changed, has it as a 429, for as long as the webhook is down. The text is that of
+        apiextensions-apiserver, pkg/apiserver/conversion.
+        """
+        return self.code in (429, 500) and "conversion webhook for" in self.message
 
 
 def refusal(subject: str, code: int, body: bytes) -> ApiError:
@@ -72,10 +82,12 @@ def innermost(error: BaseException) -> str:
     return shown or type(error).__name__
 
 
-def _remedy(code: int, *, momentary: bool) -> str:
-    if momentary:
+def _remedy(error: ApiError) -> str:
+    if error.unconverted:
+        return "see that the controller that serves this conversion webhook runs; then run the same command again"
+    if error.momentary:
         return "see what ails it: kubectl get --raw '/readyz?verbose'; then run the same command again"
     return {
         401: "log in to the cluster again; the kubeconfig's credentials do not count",
         403: "ask for the rights (cluster-admin installs everything), or use another --context",
-    }.get(code, "mend the object, then run the same command again")
+    }.get(error.code, "mend the object, then run the same command again")

@@ -171,9 +171,10 @@ class Transport:
 def _worth_repeating(method: str, path: str, answer: Answer) -> bool:
     if answer.code < 400:
         return False
-    if answer.code == 429:  # turned away before anything was done
+    error = refusal("", answer.code, answer.body)
+    if answer.code == 429 and error.momentary:  # turned away before anything was done
         return True
-    return method != "POST" and "/proxy/" not in path and refusal("", answer.code, answer.body).momentary
+    return method != "POST" and "/proxy/" not in path and error.momentary
 
 
 def _retry_after(value: str | None) -> float:

@@ -134,7 +134,7 @@ class Watcher:
             self._stopped.wait(REOPEN_SECONDS)
             return ""
         except ApiError as error:
-            if error.momentary:
+            if error.momentary or error.unconverted:
                 self._stopped.wait(REOPEN_SECONDS)
             elif error.code != 410:
                 raise
@@ -146,7 +146,7 @@ class Watcher:
             self._streams.pop(kind, None)
 
     def _relist(self, kind: GroupKind, known: set[ObjectRef]) -> str:
-        listing = self.session.list(kind, namespace=self.namespace, label_selector=self.label_selector)
+        listing = self._list_once_converted(kind)
         items = listing.items if listing else ()
         found = {ref_of(item): item for item in items}
         for ref in known - set(found):
@@ -156,6 +156,15 @@ class Watcher:
         known.clear()
         known.update(found)
         return listing.resource_version if listing else ""
+
+    def _list_once_converted(self, kind: GroupKind) -> Listing | None:
+        """List `kind`; while the webhook that converts it is down, again, until whoever waits ends the watch."""
+        while True:
+            try:
+                return self.session.list(kind, namespace=self.namespace, label_selector=self.label_selector)
+            except ApiError as error:
+                if not error.unconverted or self._stopped.wait(REOPEN_SECONDS):
+                    raise
 
     def _report(self, event: Mapping[str, object], obj: Object, known: set[ObjectRef]) -> None:
         ref = ref_of(obj)
