@@ -29,8 +29,15 @@ def ask(kubectl: Kubectl, source: str, target: str) -> str:
     return kubectl("exec", source, "--", "socat", "-u", f"TCP:{target},connect-timeout=5", "-").strip()
 
 
-# A node is Ready before its kube-proxy knows the endpoints of all Services, the cluster's DNS among them.
-_NOT_YET = ("Connection refused", "timed out", "Temporary failure in name resolution", "exit code 2")
+# A node is Ready before its kube-proxy knows the endpoints of all Services, the cluster's DNS among them; and that DNS
+# hears of a new Service a moment after the apiserver has it.
+_NOT_YET = (
+    "Connection refused",
+    "timed out",
+    "Temporary failure in name resolution",
+    "Name or service not known",
+    "exit code 2",
+)
 
 
 def when_services_answer(ask_one: Callable[[], str]) -> str:
