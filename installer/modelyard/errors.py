@@ -63,6 +63,10 @@ class ClusterUnreachableError(ModelyardError):
     exit_code = 6
 
 
+class RequestStoppedError(ClusterUnreachableError):
+    """A request was given up because its run was stopped: what stopped the run says why."""
+
+
 class ApplyError(ModelyardError):
     """The apiserver refused an object."""
 

@@ -26,11 +26,10 @@ class Way:
     def __init__(self, kubeconfig: Path) -> None:
         self._document = json.loads(kubeconfig.read_text())
         self._port = urlsplit(self._document["clusters"][0]["cluster"]["server"]).port
-        self._loop = asyncio.new_event_loop()
         self._open: set[asyncio.StreamWriter] = set()
         self._ready = threading.Event()
         self.port = 0
-        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread = threading.Thread(target=asyncio.run, args=(self._serve(),), daemon=True)
         self._thread.start()
         assert self._ready.wait(30)
 
@@ -41,21 +40,18 @@ class Way:
 
     def cut(self) -> None:
         if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._end)
+            self._loop.call_soon_threadsafe(self._cut.set)
             self._thread.join(30)
 
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._server = self._loop.run_until_complete(asyncio.start_server(self._accept, "127.0.0.1", 0))
-        self.port = self._server.sockets[0].getsockname()[1]
+    async def _serve(self) -> None:
+        self._loop, self._cut = asyncio.get_running_loop(), asyncio.Event()
+        server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
-        self._loop.run_forever()
-
-    def _end(self) -> None:
-        self._server.close()
+        await self._cut.wait()
+        server.close()
         for writer in self._open:
             writer.transport.abort()
-        self._loop.stop()
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         far_reader, far_writer = await asyncio.open_connection("127.0.0.1", self._port)

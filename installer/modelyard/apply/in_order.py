@@ -8,7 +8,7 @@ from graphlib import TopologicalSorter
 from typing import TypeVar
 
 from modelyard.apply.run import Run, StoppedError
-from modelyard.errors import ClusterUnreachableError, ModelyardError
+from modelyard.errors import ClusterUnreachableError, ModelyardError, RequestStoppedError
 
 T = TypeVar("T")
 
@@ -55,5 +55,6 @@ def in_order(run: Run, after: Mapping[str, Collection[str]], work: Callable[[str
             run.stop()
             raise
     if failures:
-        raise next((error for error in failures if not isinstance(error, StoppedError)), failures[0])
+        causes = [error for error in failures if not isinstance(error, StoppedError | RequestStoppedError)]
+        raise (causes or failures)[0]
     return results

@@ -91,8 +91,8 @@ def _one(run: Run, item: Rendered, prepare: Prepare | None, known: State | None)
     except ModelyardError as error:
         if run.cancelled.is_set():  # what stopped the run says why, once
             raise
-        if isinstance(error, ClusterUnreachableError):
-            run.stop()
+        if isinstance(error, ClusterUnreachableError) and not run.stop():
+            raise
         run.emit(StepFailed(key, time.monotonic() - began, f"{error.subject}: {error.cause}"))
         raise
     run.emit(StepDone(key, time.monotonic() - began, str(outcome)))

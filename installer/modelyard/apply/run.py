@@ -81,6 +81,7 @@ class Run:
     adopted: Mapping[ObjectRef, str] = field(default_factory=dict)
     moved: frozenset[ObjectRef] = frozenset()
     recreate: Mapping[ObjectRef, str] = field(default_factory=dict)
+    _stopping: threading.Lock = field(default_factory=threading.Lock)
 
     def progress(self, key: str, detail: str) -> None:
         """Tell what the step `key` last saw."""
@@ -90,10 +91,13 @@ class Run:
         """Return when a wait that begins now must end, on the monotonic clock."""
         return time.monotonic() + self.timeout
 
-    def stop(self) -> None:
-        """Stop at the next safe point; requests that nobody answers are given up."""
-        self.cancelled.set()
+    def stop(self) -> bool:
+        """Stop at the next safe point; requests that nobody answers are given up. Return False if it was stopped."""
+        with self._stopping:
+            first = not self.cancelled.is_set()
+            self.cancelled.set()
         self.session.transport.cancelled.set()
+        return first
 
     def check(self) -> None:
         """Raise StoppedError if the run has been stopped."""

@@ -20,7 +20,7 @@ import urllib3
 
 from modelyard.cluster.endpoint import Endpoint
 from modelyard.cluster.failures import refusal, unreachable
-from modelyard.errors import ClusterUnreachableError
+from modelyard.errors import RequestStoppedError
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 60.0
@@ -117,7 +117,7 @@ class Transport:
                     return answer
                 pause = asked
             if self.cancelled.wait(pause):
-                raise ClusterUnreachableError(f"cluster {self.server}", "the request was stopped")
+                raise RequestStoppedError(f"cluster {self.server}", "the request was stopped")
             pause = min(pause * 2, LONGEST_PAUSE_SECONDS)
 
     @contextmanager
