@@ -13,7 +13,6 @@ from pathlib import Path
 from modelyard.catalog.models import Helm, Upstream
 from modelyard.errors import RenderError
 from modelyard.render.pins import KUBERNETES_VERSION
-from modelyard.sources.digest import leads_out
 
 TIMEOUT_SECONDS = 120
 
@@ -50,8 +49,9 @@ def _locked(tree: Path, upstream: Upstream) -> Path:
 def _stage_chart(source: Path, tree: Path, scratch: Path, version: str) -> Path:
     """Copy the chart; fill in the version where upstream's release tooling would have."""
     chart = scratch / source.name
-    # A link may lead out of the part of the tree that is locked; then the chart does without what it names.
-    shutil.copytree(source, chart, ignore=partial(_leading_out, tree), ignore_dangling_symlinks=True)
+    # A link may lead out of the part of the tree that is locked; then the chart does without what it names. (copytree
+    # would tell a dangling link by where it leads from the current folder, and not from its own.)
+    shutil.copytree(source, chart, ignore=partial(_leading_out, tree))
     template = chart / "Chart.template.yaml"
     if template.is_file():
         filled = template.read_text(encoding="utf-8").replace("v0.0.0", version)
@@ -60,7 +60,13 @@ def _stage_chart(source: Path, tree: Path, scratch: Path, version: str) -> Path:
 
 
 def _leading_out(tree: Path, folder: str, names: list[str]) -> set[str]:
-    return {name for name in names if Path(folder, name).is_symlink() and leads_out(Path(folder, name), tree)}
+    return {name for name in names if Path(folder, name).is_symlink() and not _leads_to_a_file_of(tree, folder, name)}
+
+
+def _leads_to_a_file_of(tree: Path, folder: str, name: str) -> bool:
+    """Tell whether a link, whatever other links it goes through, ends at something of the tree that is there."""
+    path = Path(folder, name)
+    return path.exists() and path.resolve().is_relative_to(tree.resolve())
 
 
 def _template(name: str, spec: Helm, chart: Path, scratch: Path, helm: Path) -> bytes:
