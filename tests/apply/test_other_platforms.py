@@ -13,7 +13,7 @@ from apply_helpers import config_map, definition, namespace, write_catalogue
 
 from modelyard.apply import refuse_other_platforms
 from modelyard.apply.run import Run
-from modelyard.apply.served import wait_served
+from modelyard.apply.served import SUBSCRIPTION, wait_served
 from modelyard.catalog import Target
 from modelyard.cluster import Session
 from modelyard.errors import NotReadyError, RefusalError
@@ -52,6 +52,15 @@ def test_a_dry_run_is_refused_where_the_install_would_be(cluster: ClusterInfo, t
         assert (done.returncode, "has API group apps" in done.stderr) == (12, True), done.stderr
     forced = install("--dry-run", "client", "--force-target")
     assert "2 changes in 1 components" in forced.stdout, forced.stderr
+
+
+@pytest.mark.parametrize(
+    ("beside", "remedy"), [((), "modelyard doctor"), ((SUBSCRIPTION,), "kubectl get subscriptions")]
+)
+def test_who_must_bring_a_missing_kind_is_told(session: Session, beside: tuple[GroupKind, ...], remedy: str) -> None:
+    with pytest.raises(NotReadyError) as caught:
+        wait_served(Run(session, discard, timeout=0.1), "k", {GroupKind("nobodys.example.test", "Thing"), *beside})
+    assert remedy in caught.value.remedy
 
 
 def test_kinds_that_come_from_elsewhere_are_waited_for(session: Session, own: str) -> None:

@@ -1,4 +1,4 @@
-"""Wait until the cluster has kinds whose CRDs somebody else brings: OLM, for what a Subscription names."""
+"""Wait until the cluster has kinds whose CRDs others bring: OLM for what a Subscription names, or the platform."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from modelyard.errors import NotReadyError
 from modelyard.objects import GroupKind
 
 ASK_SECONDS = 1.0
+SUBSCRIPTION = GroupKind("operators.coreos.com", "Subscription")
 
 
 def wait_served(run: Run, key: str, wanted: Collection[GroupKind]) -> None:
@@ -30,7 +31,13 @@ def wait_served(run: Run, key: str, wanted: Collection[GroupKind]) -> None:
             raise NotReadyError(
                 f"kind {missing[0]}",
                 f"is not served after {run.timeout:g} s; missing: {', '.join(missing)}",
-                "kubectl get subscriptions.operators.coreos.com,clusterserviceversions --all-namespaces",
+                _remedy(wanted),
             )
         run.progress(key, f"waiting for kinds: {', '.join(missing)}")
         run.cancelled.wait(ASK_SECONDS)
+
+
+def _remedy(wanted: Collection[GroupKind]) -> str:
+    if SUBSCRIPTION in wanted:
+        return "kubectl get subscriptions.operators.coreos.com,clusterserviceversions --all-namespaces"
+    return "install what serves them (modelyard doctor --target TARGET says what a cluster must have), or --without it"
