@@ -43,8 +43,8 @@ COMPONENT = Page(
 TARGET = Page(
     "target.yaml",
     Target,
-    "`overlays/<target>/target.yaml` says which components a target has, by profile. Beside it lie one folder a "
-    "component, with that target's patches, and a `kustomization.yaml` over all of them. "
+    "`overlays/<target>/target.yaml` says which components a target has, by profile. Beside it lie a folder for "
+    "each component that differs there, with the patches, and a `kustomization.yaml` over all components. "
     "[How to add one](../how-to/add-a-target.md).",
     "overlays/local/target.yaml",
 )

@@ -74,9 +74,7 @@ def test_what_a_target_offers_comes_by_name_alone(catalog: Catalog) -> None:
     assert comes_to(catalog, None).names == ("a",)
     assert comes_to(catalog, None, added=("extra",)).names == ("a", "helper", "extra")
     shutil.rmtree(catalog.root / "overlays/local/lone")
-    with pytest.raises(
-        CatalogError, match="has no overlay for target local; beside its profiles it offers: helper, ex"
-    ):
+    with pytest.raises(CatalogError, match="is not in target local; beside its profiles it offers: helper, ex"):
         comes_to(catalog, None, added=("lone",))
 
 
@@ -126,7 +124,7 @@ def test_a_component_of_before_that_is_no_more_is_told(catalog: Catalog) -> None
 
 def test_a_component_without_an_overlay_for_the_target_is_told_before_anything_is_built(catalog: Catalog) -> None:
     (catalog.root / "overlays/local/extra").rmdir()
-    with pytest.raises(CatalogError, match="component extra: has no overlay for target local"):
+    with pytest.raises(CatalogError, match="component extra: is not in target local"):
         comes_to(catalog, None, added=("extra",))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from render_files import ABOUT
+from render_files import ABOUT, write
 
 from modelyard.catalog import load
 from modelyard.errors import CatalogError, RenderError
@@ -139,12 +140,11 @@ def test_what_kustomize_refuses_names_the_overlay_and_no_temporary_folder(make: 
     assert "modelyard-render-" not in caught.value.cause
 
 
-def test_a_component_without_an_overlay_is_told(make: Make, root: Path) -> None:
-    (root / "overlays/local/own/kustomization.yaml").unlink()
-    (root / "overlays/local/own/values.env").unlink()
-    (root / "overlays/local/own").rmdir()
-    with pytest.raises(CatalogError, match="has no overlay for target local"):
-        make("own")
+def test_where_nothing_differs_a_target_needs_no_folder(make: Make, root: Path) -> None:
+    shutil.rmtree(root / "overlays/local/own")
+    plain = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: plain}\n"
+    write(root / "manifests/cluster/own", {"plain.yaml": plain, "kustomization.yaml": "resources: [plain.yaml]\n"})
+    assert [each["metadata"]["name"] for each in make("own")["own"]] == ["plain"]
 
 
 def test_a_render_of_nothing_is_an_error(make: Make, root: Path) -> None:

@@ -126,7 +126,7 @@ def test_profiles_and_the_base_are_the_overlay_s(root: Path, site: Path) -> None
     assert catalog.base("site") == "local"
     with pytest.raises(CatalogError, match=r"profile ful: is not in the target.yaml of site \(did you mean full\?\)"):
         catalog.profile("site", "ful")
-    with pytest.raises(CatalogError, match="component thing: has no overlay for target site"):
+    with pytest.raises(CatalogError, match="component thing: is not in target site"):
         catalog.folder("site", "thing")
 
 
@@ -146,10 +146,10 @@ def test_profiles_and_the_base_are_the_overlay_s(root: Path, site: Path) -> None
         ),
         ("kustomization.yaml", "resources:", "namePrefix: x-\nresources:", "line 3: field namePrefix: each component"),
         ("kustomization.yaml", "- own\n", "- own\n- own\n", "line 5: component own is there twice"),
-        ("kustomization.yaml", "- own\n", "- onw\n", "line 4: names onw, which is no folder"),
+        ("kustomization.yaml", "- own\n", "- onw\n", "line 4: names onw, which is not a folder"),
         ("kustomization.yaml", "- own\n", "- https://example.com/own?ref=v1\n", "line 4: names https.*is no folder"),
         ("kustomization.yaml", "- own\n", "- own\n- ..\n", "and there is no component"),
-        ("kustomization.yaml", "- own\n", "- own\n- own: x\n", "line 5: names {'own': 'x'}, which is no folder"),
+        ("kustomization.yaml", "- own\n", "- own\n- own: x\n", "line 5: names {'own': 'x'}, which is not a folder"),
         ("kustomization.yaml", "kind: Kustomization\n", "kind: x\nkind: y\n", "line 3: field kind: is given twice"),
     ],
 )

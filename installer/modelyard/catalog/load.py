@@ -98,31 +98,36 @@ class Catalog:
         return self.root / "overlays" / target
 
     def folder(self, target: str, name: str) -> Path:
-        """Return the folder of a component's kustomization for `target`: its own, else that of the target below it.
+        """Return the folder of a component's kustomization for `target`.
+
+        It is the target's own, else that of the target below it, else the component's in manifests/: a target has
+        folders for what differs there alone.
 
         Raises:
-            CatalogError: there is none, or the target leaves the component out; a user's overlay may bring back what
-                the target that it is on leaves out.
+            CatalogError: the target does not have the component, or leaves it out; a user's overlay may bring back
+                what the target that it is on leaves out.
         """
-        self.component(name)
+        component = self.component(name)
         said = any(name in each.leavesOut for each in self.chain(target))
         reason = self.inherited(target).leavesOut.get(name) if said else None
         if self.overlay is not None and target == self.overlay.target.name:
             if name in self.overlay.folders:
                 return self.overlay.folders[name]
-            shown, file = self.overlay.folder.name, f"resources of {self.overlay.folder / 'kustomization.yaml'}"
+            shown, files = self.overlay.folder.name, f"target.yaml and kustomization.yaml of {self.overlay.folder}"
         else:
             for each in self.chain(target) if reason is None else ():
                 folder = self.root / "overlays" / each.name / name
                 if folder.is_dir():
                     return folder
-            shown, file = target, f"overlays/{target}/{name}/kustomization.yaml"
+            if reason is None and name in self.available(target):
+                return self.root / "manifests" / component.area / name
+            shown, files = target, f"target.yaml and kustomization.yaml of overlays/{target}"
         if reason is not None:
             raise CatalogError(f"component {name}", f"is left out of target {shown}: {reason}", "take another target")
         offers = ", ".join(self.offered(target))
         beside = f"; beside its profiles it offers: {offers}" if offers else ""
         raise CatalogError(
-            f"component {name}", f"has no overlay for target {shown}{beside}", f"add {file}, or take another target"
+            f"component {name}", f"is not in target {shown}{beside}", f"name it in {files}, or take another target"
         )
 
     def select(self, names: Sequence[str]) -> tuple[str, ...]:

@@ -158,7 +158,7 @@ def settle(
         provided: which of some components, left out and required, the cluster has from somebody else.
 
     Raises:
-        CatalogError: it does not come together (catalog.choice.compose), or the target has no overlay for it.
+        CatalogError: it does not come together (catalog.choice.compose), or the target does not have it.
         RefusalError: the cluster was installed with an overlay, and none is named now.
     """
     from modelyard.catalog.choice import Choice, compose, left_out_and_required

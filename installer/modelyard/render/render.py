@@ -80,7 +80,7 @@ class Renderer:
             rewriting: what to do with the images; None: leave them as they are.
 
         Raises:
-            CatalogError: the target has no overlay for one of them, a kustomization names what it must not, there
+            CatalogError: the target does not have one of them, a kustomization names what it must not, there
                 is no such value, or two components have the same object.
             SourceError: an upstream tree cannot be had or is not the locked one.
             RenderError: kustomize or helm refused, nothing came out, or a patch matches nothing.

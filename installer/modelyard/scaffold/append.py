@@ -14,7 +14,7 @@ def append(text: str, path: tuple[str, ...], item: str, *, shown: str) -> str:
     Args:
         text: a YAML document.
         path: the keys that lead to the list.
-        item: a plain word.
+        item: a plain word, or a path.
         shown: the file's name for people.
 
     Raises:

@@ -1,4 +1,4 @@
-"""A new component: its manifests, and an overlay of it for each target."""
+"""A new component: its manifests, and its place in the lists of each target."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from modelyard.catalog import Area, Catalog
 from modelyard.catalog.names import unknown
 from modelyard.scaffold.append import append
-from modelyard.scaffold.draft import Draft, kustomization
+from modelyard.scaffold.draft import Draft, kustomization, refuse_existing
 from modelyard.scaffold.names import check_name
 
 PROFILE = "full"
@@ -55,8 +55,6 @@ _FROM_UPSTREAM = """\
 A folder of an upstream repository, at the tag that upstream.lock has, goes into resources too:
 - https://github.com/OWNER/REPOSITORY//config/default?ref=v1.2.3"""
 
-_FOR_A_TARGET = "What differs on {target}: `patches:` that change what the manifests say."
-
 
 def new_component(catalog: Catalog, area: str, name: str, targets: Sequence[str] = ()) -> Draft:
     """Return a component that makes a namespace and a ConfigMap, for some targets.
@@ -67,25 +65,21 @@ def new_component(catalog: Catalog, area: str, name: str, targets: Sequence[str]
         catalog: the catalogue that it becomes part of.
         area: the area.
         name: its name.
-        targets: the targets that get an overlay; empty: all.
+        targets: the targets that get it; empty: all. A folder for it in one of them is for what differs there.
 
     Raises:
         CatalogError: there is no such area or target, the name is none, or is taken.
+        RefusalError: a target has a folder of that name.
     """
     if area not in list(Area):
         raise unknown("area", area, list(Area), where="manifests/")
     check_name("component", name, catalog.components)
     chosen = [catalog.target(target).name for target in targets or sorted(catalog.targets)]
-    folders: dict[Path, dict[str, str]] = {catalog.root / "manifests" / area / name: _manifests(area, name)}
     edits: dict[Path, str] = {}
     for target in chosen:
-        folder = catalog.root / "overlays" / target
-        base = catalog.target(target).base
-        below = f"../../{base}/{name}" if base in chosen else f"../../../manifests/{area}/{name}"
-        comment = _FOR_A_TARGET.format(target=target)
-        folders[folder / name] = {"kustomization.yaml": kustomization(below, comment=comment)}
-        edits |= _listed(catalog, folder, target, name)
-    return Draft(folders, edits)
+        refuse_existing(catalog.root / "overlays" / target / name)
+        edits |= _listed(catalog, target, area, name)
+    return Draft({catalog.root / "manifests" / area / name: _manifests(area, name)}, edits)
 
 
 def _manifests(area: str, name: str) -> dict[str, str]:
@@ -97,14 +91,14 @@ def _manifests(area: str, name: str) -> dict[str, str]:
     }
 
 
-def _listed(catalog: Catalog, folder: Path, target: str, name: str) -> dict[Path, str]:
+def _listed(catalog: Catalog, target: str, area: str, name: str) -> dict[Path, str]:
     """Return the target's two lists of components with `name` in them."""
-    profiles = catalog.target(target).profiles
+    folder, profiles = catalog.root / "overlays" / target, catalog.target(target).profiles
     profile = PROFILE if PROFILE in profiles else min(profiles)
     return {
-        path: append(path.read_text(encoding="utf-8"), where, name, shown=path.relative_to(catalog.root).as_posix())
-        for path, where in (
-            (folder / "target.yaml", ("profiles", profile)),
-            (folder / "kustomization.yaml", ("resources",)),
+        path: append(path.read_text(encoding="utf-8"), where, item, shown=path.relative_to(catalog.root).as_posix())
+        for path, where, item in (
+            (folder / "target.yaml", ("profiles", profile), name),
+            (folder / "kustomization.yaml", ("resources",), f"../../manifests/{area}/{name}"),
         )
     }

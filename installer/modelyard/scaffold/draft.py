@@ -32,13 +32,18 @@ class Draft:
             CatalogError: a file cannot be written.
         """
         for folder in sorted(self.folders):
-            if folder.exists() or folder.is_symlink():
-                raise RefusalError(str(folder), "is there already; nothing was changed", "take another name")
+            refuse_existing(folder)
         try:
             write_all(self.edits, self.folders)
         except OSError as error:
             cause = f"cannot be written: {error.strerror}; nothing was changed"
             raise CatalogError(str(error.filename or "scaffold"), cause) from error
+
+
+def refuse_existing(folder: Path) -> None:
+    """Raise RefusalError where `folder` is there already; a link that leads nowhere counts."""
+    if folder.exists() or folder.is_symlink():
+        raise RefusalError(str(folder), "is there already; nothing was changed", "take another name")
 
 
 def kustomization(*resources: str, comment: str = "") -> str:

@@ -12,6 +12,9 @@ from modelyard.catalog import Catalog
 from modelyard.scaffold.draft import Draft, kustomization
 from modelyard.scaffold.names import check_name
 
+_DIFFERS = """\
+What differs here goes into a folder of the component's name, whose kustomization.yaml names the one above and has
+`patches:`; then the entry above is that folder."""
 _COMMENT = "What differs from {base}: `patches:` that change what comes from there."
 
 
@@ -27,11 +30,16 @@ def new_target(catalog: Catalog, name: str, base: str) -> Draft:
         CatalogError: there is no such base, the name is none, or is taken.
     """
     check_name("target", name, catalog.targets)
-    listed = {"target.yaml": _target(catalog, name, base) + _offered(catalog, base)}
-    files = listed | {"kustomization.yaml": kustomization(*catalog.everything(base))}
     folder = catalog.root / "overlays" / name
-    files |= _on_top(catalog, base, folder, catalog.available(base))
-    return Draft({folder: files})
+    entries = [_below(catalog, base, each, folder) for each in catalog.everything(base)]
+    return Draft(
+        {
+            folder: {
+                "target.yaml": _target(catalog, name, base) + _offered(catalog, base),
+                "kustomization.yaml": kustomization(*entries, comment=_DIFFERS),
+            }
+        }
+    )
 
 
 def new_overlay(catalog: Catalog, folder: Path, base: str, components: Sequence[str] = ()) -> Draft:
@@ -54,18 +62,13 @@ def new_overlay(catalog: Catalog, folder: Path, base: str, components: Sequence[
         catalog.folder(base, each)
     entries = [each if each in components else _below(catalog, base, each, folder) for each in everything]
     files = {"target.yaml": _target(catalog, folder.name, base), "kustomization.yaml": kustomization(*entries)}
-    files |= _on_top(catalog, base, folder, components)
-    return Draft({folder: files})
-
-
-def _on_top(catalog: Catalog, base: str, folder: Path, components: Sequence[str]) -> dict[str, str]:
-    """Return the kustomization of each component in `folder` that takes it from `base`."""
-    return {
+    files |= {
         f"{each}/kustomization.yaml": kustomization(
             _below(catalog, base, each, folder / each), comment=_COMMENT.format(base=base)
         )
         for each in components
     }
+    return Draft({folder: files})
 
 
 def _below(catalog: Catalog, base: str, component: str, folder: Path) -> str:
