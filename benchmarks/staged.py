@@ -9,8 +9,8 @@ from modelyard.catalog import load
 from modelyard.local.artifacts.toolchain import find_go
 from modelyard.paths import cache_dir, data_root
 from modelyard.render import helm, staging
+from modelyard.render.allowed_roots import AllowedRoots
 from modelyard.render.closure import explore
-from modelyard.render.ground import Ground
 from modelyard.sources import Store
 
 
@@ -27,6 +27,6 @@ def stage(target: str, into: Path) -> Path:
         return helm.release_manifest(name, catalog.lock.upstreams[name], tree(name), helm=tool("helm"))
 
     overlay = Path("overlays", target)
-    closure = explore(Ground(catalog.root), catalog.root / overlay, catalog.lock)
+    closure = explore(AllowedRoots(catalog.root), catalog.root / overlay, catalog.lock)
     staging.stage(closure, into, tree=tree, release=release, lock=catalog.lock)
     return into / overlay

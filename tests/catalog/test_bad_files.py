@@ -50,7 +50,7 @@ def root(tmp_path: Path) -> Path:
         (GOOD + "requires: cert-manager\n", 7, "field requires"),
         (GOOD.replace("summary: Queues\n", ""), 1, "field summary: Field required"),
         (GOOD + "name: kueue\n", 7, "field name: is given twice"),
-        (GOOD + "requires: [a, b\n", 8, "is no YAML"),
+        (GOOD + "requires: [a, b\n", 8, "is not valid YAML"),
         (GOOD.replace("scheduler", "sheduler"), 2, "field area"),
         (
             GOOD + "images:\n- name: a/b\n  tag: v1\n  build:\n    kind: go\n    module: shared\n"
@@ -69,9 +69,13 @@ def root(tmp_path: Path) -> Path:
         (GOOD + "readiness:\n  a: 1\n  a: 2\n", 9, "field readiness.a: is given twice"),
         (GOOD + "? [a]\n: b\n", 7, "field (whole file): a key is a list or a mapping, not text"),
         (GOOD + "requires: &all [*all]\n", 7, "alias *all stands inside of what it names"),
-        (GOOD + "requires: *none\n", 7, "is no YAML: found undefined alias"),
-        (GOOD + "requires: !!python/object:os.system [id]\n", 7, "is no YAML: could not determine a constructor"),
-        (GOOD + "requires: !!int many\n", 1, "is no YAML: invalid literal"),
+        (GOOD + "requires: *none\n", 7, "is not valid YAML: found undefined alias"),
+        (
+            GOOD + "requires: !!python/object:os.system [id]\n",
+            7,
+            "is not valid YAML: could not determine a constructor",
+        ),
+        (GOOD + "requires: !!int many\n", 1, "is not valid YAML: invalid literal"),
         (GOOD + "requires: " + "[" * 500 + "]" * 500 + "\n", 7, "nests deeper than 100 levels"),
         ("- " * 1_000_000, 1, "nests deeper than 100 levels"),
     ],

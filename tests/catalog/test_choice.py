@@ -28,13 +28,13 @@ CORE = ("tenancy", "kuberay")
 def test_a_profile_alone_comes_with_all_it_requires_and_nothing_is_told() -> None:
     found = compose(CORE, REQUIRES)
     assert found.names == ("cert-manager", "kuberay", "kueue", "tenancy")
-    assert found.drawn == {}
+    assert found.pulled_in == {}
 
 
 def test_with_draws_in_what_it_requires_and_says_for_whom() -> None:
     found = compose(CORE, REQUIRES, added=["keda"])
     assert set(found.names) == {*compose(CORE, REQUIRES).names, "keda", "prometheus"}
-    assert found.drawn == {"prometheus": ("keda",)}  # cert-manager was there anyway
+    assert found.pulled_in == {"prometheus": ("keda",)}  # cert-manager was there anyway
 
 
 def test_without_takes_a_component_that_nothing_requires() -> None:
@@ -115,5 +115,5 @@ def test_what_is_composed_is_closed_and_holds_to_what_was_asked(data: st.DataObj
     assert set(found.names) == graph.closure(found.names, requires)
     assert added <= set(found.names)
     assert not left_out & set(found.names)
-    assert set(found.drawn) == set(found.names) - graph.closure(listed - left_out, requires) - added
-    assert all(who for who in found.drawn.values())
+    assert set(found.pulled_in) == set(found.names) - graph.closure(listed - left_out, requires) - added
+    assert all(who for who in found.pulled_in.values())

@@ -122,10 +122,11 @@ def test_a_component_of_before_that_is_no_more_is_told(catalog: Catalog) -> None
     assert comes_to(catalog, Choice("core", (), ("gone",))).choice == Choice("core")  # it is left out anyway
 
 
-def test_a_component_without_an_overlay_for_the_target_is_told_before_anything_is_built(catalog: Catalog) -> None:
+def test_a_component_that_the_target_does_not_have_is_told_before_anything_is_built(catalog: Catalog) -> None:
     (catalog.root / "overlays/local/extra").rmdir()
+    (catalog.root / "overlays/local/target.yaml").write_text("name: local\nsummary: x\nprofiles: {core: [c, lone]}\n")
     with pytest.raises(CatalogError, match="component extra: is not in target local"):
-        comes_to(catalog, None, added=("extra",))
+        comes_to(load(catalog.root), None, added=("extra",))
 
 
 def test_an_overlay_is_not_dropped_in_silence(catalog: Catalog, tmp_path: Path) -> None:

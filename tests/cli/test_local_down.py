@@ -109,4 +109,4 @@ def test_broken_kubeconfig_is_told_once_all_clusters_are_deleted(tmp_path: Path,
     assert list(state.iterdir()) == []
     assert done.stdout.splitlines() == [f"cluster {name} is deleted" for name in "abc"]
     assert done.returncode == 11
-    assert done.stderr.count("it is no kubeconfig") == 1
+    assert done.stderr.count("it is not a kubeconfig") == 1

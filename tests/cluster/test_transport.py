@@ -128,7 +128,7 @@ def test_what_is_said_of_the_request_itself_is_said_once(
 ) -> None:
     session = session_of(server, tmp_path)
     server.script = [answer]
-    with pytest.raises(ApiError, match="mend the object"):
+    with pytest.raises(ApiError, match="fix the object"):
         session.patch(CONFIG_MAP, {})
     assert len(server.asked) == 1
 

@@ -136,5 +136,5 @@ def test_mirrors_name_is_a_host_and_perhaps_a_folder(name: str, text: str) -> No
     ],
 )
 def test_what_is_no_mirrors_name_is_refused(name: str) -> None:
-    with pytest.raises(CatalogError, match="is no name of a mirror"):
+    with pytest.raises(CatalogError, match="is not a valid name of a mirror"):
         mirror_named(name)

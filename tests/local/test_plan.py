@@ -110,10 +110,10 @@ def test_the_supervisors_kwok_leaves_other_simulated_nodes_alone(tmp_path: Path)
     assert "--manage-nodes-with-label-selector=modelyard.dev/simulated-by=supervisor" in kwok.argv
     nodes = [body for path, body in fake_nodes.objects(1, gpus=0) if "/nodes/" in path]
     assert [node["metadata"]["labels"].items() >= labels.items() for node in nodes] == [True]
-    assert [fake_nodes.is_anothers(node) for node in nodes] == [False]
+    assert [fake_nodes.ignored_by_supervisor(node) for node in nodes] == [False]
     others = {"metadata": {"name": "bought", "annotations": {"kwok.x-k8s.io/node": "fake"}}}
-    assert fake_nodes.is_anothers(others)
-    assert not fake_nodes.is_anothers({"metadata": {"name": "node-1"}})
+    assert fake_nodes.ignored_by_supervisor(others)
+    assert not fake_nodes.ignored_by_supervisor({"metadata": {"name": "node-1"}})
 
 
 def test_everything_written_is_below_the_cluster_folder(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from modelyard.errors import LocalClusterError
-from modelyard.local.runtime.etcd_data import begin_etcd, etcd_has_served
+from modelyard.local.runtime.etcd_data import begin_etcd, mark_etcd_as_served
 from modelyard.local.runtime.files import locked, make_private_dir, read_json, write_json, write_private
 from modelyard.local.runtime.layout import Layout
 from modelyard.local.runtime.log_reader import choose_logs
@@ -137,7 +137,7 @@ def test_data_of_an_etcd_that_has_served_is_kept(where: Layout) -> None:
     begin_etcd(where)
     data = where.etcd / "member"
     data.mkdir()
-    etcd_has_served(where)
+    mark_etcd_as_served(where)
     begin_etcd(where)
     begin_etcd(where)
     assert data.exists()

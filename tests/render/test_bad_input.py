@@ -51,9 +51,9 @@ URL = "https://example.com/x.yaml"
     ("content", "line", "said"),
     [
         (f"resources:\n- {URL}\n", 2, "no upstream in upstream.lock has git"),
-        ("resources:\n- a.yaml\n- ssh://git@example.com/a/b\n", 3, "is no https:// reference"),
-        ("resources: ['git::https://example.com/a/b?ref=v1']\n", 1, "is no https:// reference"),
-        ("resources: ['git@github.com:a/b']\n", 1, "is no https:// reference"),
+        ("resources:\n- a.yaml\n- ssh://git@example.com/a/b\n", 3, "is not an https:// reference"),
+        ("resources: ['git::https://example.com/a/b?ref=v1']\n", 1, "is not an https:// reference"),
+        ("resources: ['git@github.com:a/b']\n", 1, "is not an https:// reference"),
         ("resources: [example.org/a/b]\n", 1, "field resources.0: names example.org/a/b, which is not there"),
         (f"resources: [a.yaml]\npatches:\n- path: {URL}\n", 3, f"field patches.0.path: names {URL}; only resources"),
         (f"configMapGenerator:\n- name: x\n  files: [k={URL}]\n", 3, "field configMapGenerator.0.files.0: names https"),
@@ -155,7 +155,7 @@ metadata:
         ("generators:\n- |-\n  apiVersion: builtin\n  kind: HelmChartInflationGenerator\n", "would run helm"),
         ("helmCharts:\n- {name: x, repo: 'https://example.com'}\n", "field helmCharts: would run helm"),
         ("Generators: [plugin.yaml]\n", "field Generators: is written generators"),
-        ("generators:\n- |-\n  a: !!python/none x\n  b: !!int x\n", "is no YAML"),
+        ("generators:\n- |-\n  a: !!python/none x\n  b: !!int x\n", "is not valid YAML"),
     ],
 )
 def test_what_would_run_a_program_is_refused(feed: Feed, tmp_path: Path, content: str, said: str) -> None:
@@ -193,8 +193,8 @@ LAUGHS = (
     [
         ("resources: [a.yaml]\nresources: []\n", "kustomization.yaml, line 2: field resources: is given twice"),
         ("resources: [a.yaml]\n---\nresources: []\n", "line 2: holds several documents, where one is expected"),
-        ("resources: [a.yaml\n", "line 2: is no YAML"),
-        ("- a.yaml\n", "is no kustomization"),
+        ("resources: [a.yaml\n", "line 2: is not valid YAML"),
+        ("- a.yaml\n", "is not a kustomization"),
         ("resources: [a.yaml]\n".encode("utf-16"), "line 1: cannot be read: it is not UTF-8"),
         (LAUGHS, "its aliases stand for more than 10,000 values"),
         (b"#" * 3 * 1024**2, "is 3.0 MiB, more than the 2 MiB"),

@@ -64,8 +64,8 @@ def test_a_reference_names_a_locked_upstream(entry: str, expected: tuple[str, Re
         ("https://github.com/kubernetes-sigs/kueue//hack?ref=v0.16.2", "outside of config"),
         ("https://github.com/ray-project/kuberay//config/default?ref=v1.6.0", "outside of ray-operator/config"),
         ("https://github.com/a/provider//hack?ref=v1.2.3", "outside of charts/provider"),
-        ("git@github.com:kubernetes-sigs/kueue.git", "is no https:// reference"),
-        ("github.com/kubernetes-sigs/kueue/config?ref=v0.16.2", "is no https:// reference"),
+        ("git@github.com:kubernetes-sigs/kueue.git", "is not an https:// reference"),
+        ("github.com/kubernetes-sigs/kueue/config?ref=v0.16.2", "is not an https:// reference"),
     ],
 )
 def test_a_reference_that_is_not_locked_is_told(entry: str, said: str) -> None:

@@ -147,7 +147,7 @@ def test_profiles_and_the_base_are_the_overlay_s(root: Path, site: Path) -> None
         ("kustomization.yaml", "resources:", "namePrefix: x-\nresources:", "line 3: field namePrefix: each component"),
         ("kustomization.yaml", "- own\n", "- own\n- own\n", "line 5: component own is there twice"),
         ("kustomization.yaml", "- own\n", "- onw\n", "line 4: names onw, which is not a folder"),
-        ("kustomization.yaml", "- own\n", "- https://example.com/own?ref=v1\n", "line 4: names https.*is no folder"),
+        ("kustomization.yaml", "- own\n", "- https://example.com/own?ref=v1\n", "line 4: names https.*is not a folder"),
         ("kustomization.yaml", "- own\n", "- own\n- ..\n", "and there is no component"),
         ("kustomization.yaml", "- own\n", "- own\n- own: x\n", "line 5: names {'own': 'x'}, which is not a folder"),
         ("kustomization.yaml", "kind: Kustomization\n", "kind: x\nkind: y\n", "line 3: field kind: is given twice"),

@@ -63,11 +63,11 @@ class Composition:
 
     Args:
         names: all of them, each after what it requires.
-        drawn: those that came only because a component of `--with` requires them, with who does.
+        pulled_in: those that came only because a component of `--with` requires them, with who does.
     """
 
     names: tuple[str, ...]
-    drawn: Mapping[str, tuple[str, ...]]
+    pulled_in: Mapping[str, tuple[str, ...]]
 
 
 def compose(
@@ -98,10 +98,10 @@ def compose(
     for name in sorted(left_out):
         if name in chosen:
             raise _required(name, chosen, requires, added)
-    without_drawn = graph.closure(kept, requires) | set(added)
+    without_pulled_in = graph.closure(kept, requires) | set(added)
     names = graph.order(chosen, requires)
-    drawn = {name: _who_requires(name, chosen, requires) for name in names if name not in without_drawn}
-    return Composition(names, drawn)
+    pulled_in = {name: _who_requires(name, chosen, requires) for name in names if name not in without_pulled_in}
+    return Composition(names, pulled_in)
 
 
 def left_out_and_required(

@@ -23,8 +23,8 @@ def read_model(path: Path, model: type[M], *, shown: str) -> M:
         shown: the file's name for people, relative to the clone.
 
     Raises:
-        CatalogError: the file is missing, is no YAML, repeats a key, holds several documents, or does not fit the
-            model; the message names the line and the field.
+        CatalogError: the file is missing, is not valid YAML, repeats a key, holds several documents, or does not
+            fit the model; the message names the line and the field.
     """
     text = read_text(path, shown)
     value = load_one(text, shown)
@@ -40,7 +40,7 @@ def _invalid(error: ValidationError, node: yaml.Node | None, shown: str) -> Cata
     field = ".".join(str(part) for part in path) or "(whole file)"
     more = error.error_count() - 1
     rest = f" (and {more} more)" if more else ""
-    cause = "is no field here" if first["type"] == "extra_forbidden" else first["msg"]
+    cause = "unknown field" if first["type"] == "extra_forbidden" else first["msg"]
     return CatalogError(f"{shown}, line {line_of(node, path)}", f"field {field}: {cause}{rest}", f"edit {shown}")
 
 

@@ -53,7 +53,7 @@ def read_overlay(folder: Path, components: Mapping[str, Component]) -> UserOverl
     """
     folder = folder.absolute()
     if not folder.is_dir():
-        raise CatalogError(f"overlay {folder}", "is no folder", f"modelyard new overlay {folder}")
+        raise CatalogError(f"overlay {folder}", "is not a folder", f"modelyard new overlay {folder}")
     folder = folder.resolve()  # as kustomize does: `..` goes up from where the folder really is
     shown = f"{folder.name}/target.yaml"
     target = read_model(folder / "target.yaml", Target, shown=shown)
@@ -68,7 +68,7 @@ def _folders(folder: Path, components: Mapping[str, Component]) -> dict[str, Pat
     content = load_one(text, shown)
     node = yaml.compose(text, Loader=Loader)
     if not isinstance(content, dict):
-        raise CatalogError(shown, "is no kustomization", f"edit {shown}")
+        raise CatalogError(shown, "is not a kustomization", f"edit {shown}")
     for field in content:
         if field not in _FIELDS:
             raise CatalogError(

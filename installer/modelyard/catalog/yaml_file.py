@@ -104,7 +104,7 @@ def check(text: str, shown: str, *, single: bool = False) -> None:
         single: refuse more than one document.
 
     Raises:
-        CatalogError: it is no YAML, repeats a key, nests too deep, its aliases grow without bounds, or it holds
+        CatalogError: it is not valid YAML, repeats a key, nests too deep, its aliases grow without bounds, or it holds
             several documents where one is expected; the message names the line.
     """
     scan = _Scan(shown, single)
@@ -203,4 +203,4 @@ def _no_yaml(error: Exception, shown: str) -> CatalogError:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark else 1
         cause = error.problem or error.context or cause
-    return CatalogError(f"{shown}, line {line}", f"is no YAML: {cause}", f"edit {shown}")
+    return CatalogError(f"{shown}, line {line}", f"is not valid YAML: {cause}", f"edit {shown}")

@@ -20,7 +20,7 @@ COMMANDS = {
     "new": ("modelyard.cli.new", "new", "Begin a component, a target or an overlay of your own."),
     "conformance": ("modelyard.cli.conformance", "conformance", "Prove the platform by its conformance suite."),
     "local": ("modelyard.cli.local", "local", "Run a real Kubernetes on this machine."),
-    "doctor": ("modelyard.cli.doctor", "doctor", "Check this machine; say how to mend what it lacks."),
+    "doctor": ("modelyard.cli.doctor", "doctor", "Check this machine; say how to fix what is missing."),
 }
 
 

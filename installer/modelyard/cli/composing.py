@@ -184,7 +184,7 @@ def settle(
     if not asked.components:
         if before is not None and replace(before, target="") != Choice() and choice == before:
             emit(Note(f"as chosen before: {before}"))
-        tell_drawn(composition.drawn, emit)
+        tell_pulled_in(composition.pulled_in, emit)
     return Settled(names, choice, frozenset({*composition.names, *names}))
 
 
@@ -210,13 +210,13 @@ def _mirror(asked: Asked, before: Choice | None) -> str:
     return before.mirror if before is not None and not asked.no_mirror else ""
 
 
-def tell_drawn(drawn: Mapping[str, tuple[str, ...]], emit: Emit) -> None:
+def tell_pulled_in(pulled_in: Mapping[str, tuple[str, ...]], emit: Emit) -> None:
     """Tell which components come only because others require them."""
-    for name, who in drawn.items():
+    for name, who in pulled_in.items():
         emit(Note(f"{name} comes too: it is required by {', '.join(who)}"))
 
 
-def tell_unchosen(session: Session, settled: Settled, emit: Emit) -> None:
+def tell_not_selected(session: Session, settled: Settled, emit: Emit) -> None:
     """Tell which components are installed, and not chosen any longer: they stay as they are."""
     from modelyard.apply import unchosen
 

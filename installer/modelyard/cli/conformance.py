@@ -156,4 +156,4 @@ def _verdict(code: int) -> int:
         _NOTHING: "ran no test",
         _INTERRUPTED: "stopped before its end",
     }.get(code, f"did not run: pytest ended with {code}")
-    raise ConformanceError("the conformance suite", cause, "mend what is said above; `modelyard conformance --help`")
+    raise ConformanceError("the conformance suite", cause, "fix what is listed above; `modelyard conformance --help`")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from modelyard.cli.composing import Asked, composing_options, tell_drawn
+from modelyard.cli.composing import Asked, composing_options, tell_pulled_in
 from modelyard.cli.options import cache_option, mirror_option
 from modelyard.cli.workspace import Workspace
 
@@ -49,7 +49,7 @@ def images(
     workspace = Workspace(cache_dir, emit)
     catalog, target = asked.open(workspace.catalog())
     composition = asked.compose(catalog, target)
-    tell_drawn(composition.drawn, emit)
+    tell_pulled_in(composition.pulled_in, emit)
     found = images_of(catalog, workspace.renderer().objects(catalog, target, composition.names))
     if output == "json":
         click.echo(json.dumps(document(target, found, asked.mirror), indent=2))

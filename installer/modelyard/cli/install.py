@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from modelyard.cli.clusters import DEFAULT_NAME, this_holder
-from modelyard.cli.composing import Asked, Settled, composing_options, settle, tell_unchosen
+from modelyard.cli.composing import Asked, Settled, composing_options, settle, tell_not_selected
 from modelyard.cli.local_options import LocalOptions, local_options
 from modelyard.cli.options import cache_option, cluster_options, mirror_option, recreate_option, timeout_option
 from modelyard.cli.progress import printing, span
@@ -106,7 +106,7 @@ def install(
                 raise _nothing_to_pull(asked.mirror)
             asked = replace(asked, no_mirror=True)  # nor does one that was kept hold here
         aim = _aim(catalog, target, force=force_target)
-        pulls = _Pulls(workspace, catalog, target, aim, local.cluster if embedded else "", require_digests)
+        pulls = _ImageLoads(workspace, catalog, target, aim, local.cluster if embedded else "", require_digests)
         pulls.refuse_early(asked)
         if dry_run is not None:
             session = _session_of_preview(pulls, kubeconfig, context, local.name)
@@ -153,7 +153,7 @@ def _aim(catalog: Catalog, target: str, *, force: bool) -> Aim:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pulls:
+class _ImageLoads:
     """What is to be installed, and how its images are pulled.
 
     Args:
@@ -235,7 +235,7 @@ def _nothing_to_pull(mirror: Mirror) -> CatalogError:
 
 
 def _embedded(
-    pulls: _Pulls,
+    pulls: _ImageLoads,
     asked: Asked,
     spec: ClusterSpec,
     timeout: float,
@@ -247,11 +247,11 @@ def _embedded(
     from modelyard import apply
     from modelyard.cluster import connect
     from modelyard.local import platform
-    from modelyard.local.again import reach_again
+    from modelyard.local.again import reconnect
     from modelyard.plan.adoption import Adoption
 
     workspace, catalog, target = pulls.workspace, pulls.catalog, pulls.target
-    before = reach_again(spec, workspace.cache_dir, emit, timeout=timeout)
+    before = reconnect(spec, workspace.cache_dir, emit, timeout=timeout)
     settled = pulls.settle(asked, before, emit)
     request = platform.Request(
         spec=spec,
@@ -278,12 +278,12 @@ def _embedded(
     except BaseException:
         cancelled.set()
         raise
-    tell_unchosen(connect(result.cluster.kubeconfig), settled, emit)
+    tell_not_selected(connect(result.cluster.kubeconfig), settled, emit)
     return result
 
 
 def _existing(
-    pulls: _Pulls,
+    pulls: _ImageLoads,
     asked: Asked,
     kubeconfig: Path | None,
     context: str | None,
@@ -307,12 +307,12 @@ def _existing(
             compared = apply.compare_all(session, items, Adoption(asked.adopted), asked.recreate)
         apply.keep_choice(session, settled.choice)
         report = apply.install(session, items, emit=emit, timeout=timeout, cancelled=cancelled, compared=compared)
-        tell_unchosen(session, settled, emit)
+        tell_not_selected(session, settled, emit)
     return report
 
 
 def _fitting(
-    pulls: _Pulls, asked: Asked, session: Session, emit: Emit, *, force: bool
+    pulls: _ImageLoads, asked: Asked, session: Session, emit: Emit, *, force: bool
 ) -> tuple[Settled, tuple[Rendered, ...]]:
     """Return what to install on a cluster that is there, once it is of the target's kind or `force` is set."""
     from modelyard import apply
@@ -325,7 +325,7 @@ def _fitting(
     return settled, pulls.rendered(settled, session)
 
 
-def _kind_context(pulls: _Pulls, asked: Asked, emit: Emit) -> str:
+def _kind_context(pulls: _ImageLoads, asked: Asked, emit: Emit) -> str:
     """Return the context of the kind cluster, made unless it is there; what is refused is so before it is made."""
     from modelyard.cli import kind
 
@@ -335,7 +335,7 @@ def _kind_context(pulls: _Pulls, asked: Asked, emit: Emit) -> str:
     return kind.CONTEXT
 
 
-def _session_of_preview(pulls: _Pulls, kubeconfig: Path | None, context: str | None, name: str | None) -> Session:
+def _session_of_preview(pulls: _ImageLoads, kubeconfig: Path | None, context: str | None, name: str | None) -> Session:
     """Open a session with the cluster that the install would act on; it makes none."""
     from modelyard.cli.clusters import embedded_kubeconfig
     from modelyard.cli.kind import CONTEXT
@@ -350,7 +350,7 @@ def _session_of_preview(pulls: _Pulls, kubeconfig: Path | None, context: str | N
     return connect(kubeconfig, context)
 
 
-def _preview(pulls: _Pulls, asked: Asked, session: Session, emit: Emit, *, server: bool, force: bool) -> None:
+def _preview(pulls: _ImageLoads, asked: Asked, session: Session, emit: Emit, *, server: bool, force: bool) -> None:
     from modelyard import apply
     from modelyard.cli.preview import show
     from modelyard.plan.adoption import Adoption
@@ -358,7 +358,7 @@ def _preview(pulls: _Pulls, asked: Asked, session: Session, emit: Emit, *, serve
     settled, items = _fitting(pulls, asked, session, emit, force=force)
     compared = apply.compare_all(session, items, Adoption(asked.adopted), asked.recreate)
     show(apply.preview(session, items, server=server, compared=compared))
-    tell_unchosen(session, settled, emit)
+    tell_not_selected(session, settled, emit)
 
 
 def _tell(report: Report, kubeconfig: Path | None, context: str | None) -> None:

@@ -30,7 +30,7 @@ class Duration(click.ParamType[float]):
             return float(value)
         found = re.fullmatch(r"(\d+(?:\.\d+)?)(s|m|h|d|)", str(value))
         if found is None or float(found[1]) == 0:
-            self.fail(f"{value!r} is no time span; write 90s, 5m, 1h or 30d", param, ctx)
+            self.fail(f"{value!r} is not a duration; write 90s, 5m, 1h or 30d", param, ctx)
         return float(found[1]) * _UNITS[found[2]]
 
 
@@ -43,7 +43,7 @@ class Size(click.ParamType[int]):
         """Return bytes."""
         found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)B?", str(value))
         if found is None:
-            self.fail(f"{value!r} is no amount of space; write 500M or 20G", param, ctx)
+            self.fail(f"{value!r} is not a size; write 500M or 20G", param, ctx)
         return int(float(found[1]) * _SIZES[found[2]])
 
 

@@ -31,5 +31,7 @@ def show(previews: Sequence[Preview]) -> None:
         click.echo(f"{component}: refused: {ref}: {message}", err=True)
     if refused:
         raise ApplyError(
-            str(refused[0][1]), f"the apiserver would refuse it: {refused[0][2]}", "mend the object, then again"
+            str(refused[0][1]),
+            f"the apiserver would refuse it: {refused[0][2]}",
+            "fix the object, then run the same command again",
         )

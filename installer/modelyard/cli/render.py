@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from modelyard.cli.composing import DEFAULT_TARGET, Asked, composing_options, tell_drawn
+from modelyard.cli.composing import DEFAULT_TARGET, Asked, composing_options, tell_pulled_in
 from modelyard.cli.options import cache_option, mirror_option
 from modelyard.cli.workspace import Workspace
 from modelyard.render.cache import Index
@@ -44,7 +44,7 @@ def render(
         index = _render(workspace, asked)
         workspace.rendered.keep_index(fingerprint, index)
         parts = _cached(workspace, index.keys) or []
-    tell_drawn(index.drawn, emit)
+    tell_pulled_in(index.pulled_in, emit)
     _write(parts)
 
 
@@ -62,7 +62,7 @@ def _render(workspace: Workspace, asked: Asked) -> Index:
     composition = asked.compose(catalog, target)
     rewriting = rewriting_for(catalog, target, asked.mirror)
     keys = workspace.renderer().keys(catalog, target, composition.names, rewriting=rewriting)
-    return Index(keys, dict(composition.drawn))
+    return Index(keys, dict(composition.pulled_in))
 
 
 def _write(parts: list[bytes]) -> None:

@@ -86,8 +86,8 @@ def _remedy(error: ApiError) -> str:
     if error.unconverted:
         return "see that the controller that serves this conversion webhook runs; then run the same command again"
     if error.momentary:
-        return "see what ails it: kubectl get --raw '/readyz?verbose'; then run the same command again"
+        return "check it: kubectl get --raw '/readyz?verbose'; then run the same command again"
     return {
-        401: "log in to the cluster again; the kubeconfig's credentials do not count",
+        401: "log in to the cluster again; the kubeconfig's credentials were refused",
         403: "ask for the rights (cluster-admin installs everything), or use another --context",
-    }.get(error.code, "mend the object, then run the same command again")
+    }.get(error.code, "fix the object, then run the same command again")

@@ -54,7 +54,9 @@ class Session:
             return text(json.loads(answer.body), "gitVersion")
         except ValueError as error:
             raise ClusterUnreachableError(
-                f"cluster {self.server}", "something answers there, but it is no apiserver", "check --kubeconfig"
+                f"cluster {self.server}",
+                "something answers there, but it is not a Kubernetes API server",
+                "check --kubeconfig",
             ) from error
 
     @cached_property

@@ -45,13 +45,13 @@ def mirror_named(name: str) -> Mirror:
     if "://" in name:
         cause = "has a scheme; a registry's name has none"
     elif not registry or not is_registry(registry):
-        cause = f"`{registry}` is no host of a registry: without a dot or a port it is a folder of docker.io"
+        cause = f"`{registry}` is not the host of a registry: without a dot or a port it is a folder of docker.io"
     elif (folder or name.endswith("/")) and not is_repository(folder):
-        cause = f"`{folder}` is no folder of a registry: lower-case letters, digits and . _ - between single slashes"
+        cause = f"`{folder}` is not a folder of a registry: lower-case letters, digits and . _ - between single slashes"
     else:
         return Mirror(registry, folder)
     raise CatalogError(
         f"mirror {name or '(empty)'}",
-        f"is no name of a mirror: {cause}",
+        f"is not a valid name of a mirror: {cause}",
         "name it like --mirror registry.example.com:5000/platform",
     )

@@ -61,7 +61,7 @@ class Reference:
 
 
 def parse(text: str) -> Reference | None:
-    """Return the image that all of `text` names, or None where it is no image reference."""
+    """Return the image that all of `text` names, or None where it is not an image reference."""
     found = _REFERENCE.fullmatch(text)
     if found is None:
         return None

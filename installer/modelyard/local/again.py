@@ -14,7 +14,7 @@ from modelyard.local.runtime.layout import layout
 from modelyard.local.runtime.record import read_record, running_supervisor
 
 
-def reach_again(spec: ClusterSpec, cache: Path, emit: Emit, *, timeout: float) -> Session | None:
+def reconnect(spec: ClusterSpec, cache: Path, emit: Emit, *, timeout: float) -> Session | None:
     """Return a session with the cluster, brought back up where it is down; None if it was never there.
 
     Args:

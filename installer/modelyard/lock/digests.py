@@ -61,7 +61,7 @@ def resolve(pins: Mapping[str, ImagePin], ask: Ask, mirror: Mirror | None = None
     def answer(name: str) -> str | SourceError:
         image = parse(f"{name}:{pins[name].tag}")
         if image is None:
-            return SourceError(f"image {name}", f"{name}:{pins[name].tag} is no image reference")
+            return SourceError(f"image {name}", f"{name}:{pins[name].tag} is not an image reference")
         try:
             return ask(mirror.of(image) if mirror else image)
         except SourceError as error:
@@ -83,5 +83,5 @@ def _refuse_moved(image: str, name: str, pin: ImagePin, digest: str) -> None:
         raise SourceError(
             f"image {image}",
             f"is {digest} in the registry now, upstream.lock has {pin.digest}: its tag was moved",
-            f"find out who moved it; if it is meant, set images.{name}.digest to {UNRESOLVED}, then again",
+            f"find out who moved it; if it is meant, set images.{name}.digest to {UNRESOLVED} and run this again",
         )

@@ -61,7 +61,9 @@ def manifest_digest(image: Reference) -> str:
 
 
 def _failure(image: Reference, cause: str) -> SourceError:
-    return SourceError(f"image {image}", cause, "check the registry's name and the network, then again")
+    return SourceError(
+        f"image {image}", cause, "check the registry's name and the network, then run the same command again"
+    )
 
 
 def _base(registry: str) -> str:

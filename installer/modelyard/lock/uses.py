@@ -33,7 +33,7 @@ def remote_uses(root: Path) -> list[RemoteUse]:
     """Return every remote reference of every kustomization in manifests/ and overlays/.
 
     Raises:
-        CatalogError: a kustomization is no YAML.
+        CatalogError: a kustomization is not valid YAML.
     """
     files = [path for top in ("manifests", "overlays") for name in NAMES for path in (root / top).rglob(name)]
     return [
@@ -44,7 +44,7 @@ def remote_uses(root: Path) -> list[RemoteUse]:
 
 
 def uses_of(text: str, shown: str) -> Iterator[RemoteUse]:
-    """Yield the remote references of one kustomization; CatalogError where it is no YAML."""
+    """Yield the remote references of one kustomization; CatalogError where it is not valid YAML."""
     content = load_one(text, shown)
     named = {entry.field: entry.value for entry in entries(content)} if isinstance(content, dict) else {}
     remote = {path: entry for path, entry in named.items() if is_remote(entry)}

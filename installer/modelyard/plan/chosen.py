@@ -54,5 +54,5 @@ def read_choice(kept: Object, *, cluster: str) -> Choice:
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not text")
     return value

@@ -21,11 +21,11 @@ class Index:
 
     Args:
         keys: its components' keys; their order counts.
-        drawn: components that came only because others require them, with those others.
+        pulled_in: components that came only because others require them, with those others.
     """
 
     keys: dict[str, str]
-    drawn: dict[str, tuple[str, ...]]
+    pulled_in: dict[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,8 @@ class Cache:
     def index(self, fingerprint: str) -> Index | None:
         """Return what a request seen before came to."""
         content = self._read(f"index-{fingerprint}.json")
-        return None if content is None else Index(**json.loads(content))
+        found = {} if content is None else json.loads(content)
+        return Index(**found) if set(found) == {"keys", "pulled_in"} else None  # another version's is made anew
 
     def keep_index(self, fingerprint: str, index: Index) -> None:
         """Keep what a request came to."""

@@ -18,7 +18,7 @@ from modelyard.catalog.models import Lock
 from modelyard.catalog.yaml_file import Loader, check, check_size, load_many, load_one, read_text
 from modelyard.errors import CatalogError
 from modelyard.render import kustomization
-from modelyard.render.ground import Ground
+from modelyard.render.allowed_roots import AllowedRoots
 from modelyard.render.kustomization import Entry, Field, Kind
 from modelyard.render.remote import RemoteRef, is_remote, resolve
 
@@ -31,14 +31,14 @@ class Closure:
     """What one component's kustomization reaches.
 
     Args:
-        ground: where its folders may be.
+        roots: where its folders may be.
         kustomizations: its folders with their kustomizations: the first is where it begins, and each comes
             before those that it alone names.
         refs: the remote references by the folder and the entry that names them.
         files: the files that are named, with what they must be.
     """
 
-    ground: Ground
+    roots: AllowedRoots
     kustomizations: dict[Path, Kustomization] = field(default_factory=dict)
     refs: dict[tuple[Path, str], RemoteRef] = field(default_factory=dict)
     files: dict[Path, Kind] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class Closure:
         return {ref.upstream for ref in self.refs.values()}
 
 
-def explore(ground: Ground, start: Path, lock: Lock) -> Closure:
+def explore(roots: AllowedRoots, start: Path, lock: Lock) -> Closure:
     """Follow kustomizations from the folder `start`.
 
     An overlay that only names its base is passed over: the base is rendered once for all such targets.
@@ -68,8 +68,8 @@ def explore(ground: Ground, start: Path, lock: Lock) -> Closure:
         CatalogError: a kustomization is malformed or missing, names something remote that is not locked, something
             that is not there or not in its folder, or would run a program; it names file, line and field.
     """
-    closure = Closure(ground)
-    if not ground.holds(start) or start.resolve() != start:
+    closure = Closure(roots)
+    if not roots.holds(start) or start.resolve() != start:
         raise CatalogError(
             f"component {start.name}", f"is at {start}, which leads out of the catalogue", "move it into manifests/"
         )
@@ -103,7 +103,7 @@ def check_files(closure: Closure) -> None:
         CatalogError: one is too big, no UTF-8, no YAML where it must be, or would run a program.
     """
     for path, kind in sorted(closure.files.items()):
-        shown = closure.ground.shown(path)
+        shown = closure.roots.shown(path)
         if kind is Kind.DATA:
             check_size(path, shown)
             continue
@@ -126,12 +126,12 @@ class _Visit:
 
     def __init__(self, closure: Closure, folder: Path, lock: Lock) -> None:
         self._closure, self._folder, self._lock = closure, folder, lock
-        file = kustomization_of(folder, closure.ground.shown(folder))
-        self._shown = closure.ground.shown(file)
+        file = kustomization_of(folder, closure.roots.shown(folder))
+        self._shown = closure.roots.shown(file)
         self._text = read_text(file, self._shown)
         content = load_one(self._text, self._shown)
         if not isinstance(content, dict):
-            raise CatalogError(self._shown, "is no kustomization", f"edit {self._shown}")
+            raise CatalogError(self._shown, "is not a kustomization", f"edit {self._shown}")
         self._content: Kustomization = content
         closure.kustomizations[folder] = content
 
@@ -171,7 +171,7 @@ class _Visit:
         path = Path(os.path.normpath(self._folder / entry.value))
         if not path.is_file() and not (entry.kind is Kind.TREE and path.is_dir()):
             raise self._error(entry.field, f"names {entry.value}, which is not there", f"edit {self._shown}")
-        allowed = self._closure.ground.holds(path) if path.is_dir() else path.is_relative_to(self._folder)
+        allowed = self._closure.roots.holds(path) if path.is_dir() else path.is_relative_to(self._folder)
         if Path(entry.value).is_absolute() or not allowed or path.resolve() != path:
             what = "the catalogue" if path.is_dir() else "the kustomization's folder"
             raise self._error(

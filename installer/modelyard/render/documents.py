@@ -35,13 +35,13 @@ def parse(content: bytes, *, shown: str) -> list[dict[str, object]]:
     """Return the objects of a YAML stream, with Lists taken apart.
 
     Raises:
-        RenderError: it is no YAML, or one of the documents is no Kubernetes object.
+        RenderError: it is not valid YAML, or one of the documents is no Kubernetes object.
     """
     try:
         with _collector_paused():
             documents = list(yaml.load_all(content, Loader=Loader))
     except (yaml.YAMLError, ValueError) as error:
-        raise RenderError(shown, f"the output is no YAML: {error}") from error
+        raise RenderError(shown, f"the output is not valid YAML: {error}") from error
     return [obj for document in documents if document is not None for obj in _objects(document, shown)]
 
 
@@ -59,7 +59,7 @@ def _collector_paused() -> Iterator[None]:
 
 def _objects(document: object, shown: str) -> list[dict[str, object]]:
     if not isinstance(document, dict) or not document.get("kind") or not document.get("apiVersion"):
-        raise RenderError(shown, f"the output holds something that is no object: {str(document)[:80]!r}")
+        raise RenderError(shown, f"the output holds something that is not an object: {str(document)[:80]!r}")
     items = document.get("items")
     if str(document["kind"]).endswith("List") and isinstance(items, list):
         return [obj for item in items for obj in _objects(item, shown)]

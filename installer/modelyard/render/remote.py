@@ -80,7 +80,7 @@ def _parse(entry: str, shown: str) -> tuple[RefKind, str, str, PurePosixPath]:
         repository, _, rest_of_path = url.path.partition("/releases/download/")
         return RefKind.RELEASE, base + repository, rest_of_path.split("/", 1)[0], PurePosixPath()
     if url.scheme != "https" or not url.netloc:
-        raise CatalogError(shown, f"names {entry}, which is no https:// reference", f"edit {shown}")
+        raise CatalogError(shown, f"names {entry}, which is not an https:// reference", f"edit {shown}")
     repository, _, folder = url.path.partition("//")
     if not folder:  # https://host/owner/repository/folder
         parts = url.path.strip("/").split("/")

@@ -16,13 +16,13 @@ from modelyard.errors import RenderError
 from modelyard.images import Rewriting
 from modelyard.objects import Object, mappings, text
 from modelyard.render import fingerprint, helm, kustomize, staging
+from modelyard.render.allowed_roots import AllowedRoots
 from modelyard.render.cache import Cache
 from modelyard.render.closure import Closure, check_files, explore
 from modelyard.render.documents import parse
-from modelyard.render.ground import Ground
-from modelyard.render.idle import idle_patches
 from modelyard.render.owners import refuse_shared
 from modelyard.render.rewritten import rewritten
+from modelyard.render.unmatched import unmatched_patches
 from modelyard.render.values import put_values
 from modelyard.sources import Store
 
@@ -111,11 +111,11 @@ class Renderer:
 def _closures(catalog: Catalog, target: str, names: Sequence[str], values: Values) -> Closures:
     """Return each component's cache key and closure."""
     catalog.target(target)
-    ground = Ground(catalog.root, catalog.overlay.folder if catalog.overlay else None)
+    roots = AllowedRoots(catalog.root, catalog.overlay.folder if catalog.overlay else None)
     found = {}
     for name in names:
         folder = catalog.whole(target) if name == WHOLE else catalog.folder(target, name)
-        closure = explore(ground, folder, catalog.lock)
+        closure = explore(roots, folder, catalog.lock)
         found[name] = (_key(catalog, closure, values.get(name, {})), closure)
     return found
 
@@ -140,8 +140,8 @@ def _objects_of(closures: Closures, one: _Once, cache: Cache) -> dict[str, Objec
 def _key(catalog: Catalog, closure: Closure, values: Mapping[str, str]) -> str:
     """Digest a component's inputs: its folders' files, what the lock says of its upstreams, the values."""
     pins = {name: catalog.lock.upstreams[name].model_dump(mode="json") for name in sorted(closure.upstreams)}
-    folders = [(closure.ground.shown(folder), folder) for folder in closure.folders]
-    start = closure.ground.shown(closure.start)
+    folders = [(closure.roots.shown(folder), folder) for folder in closure.folders]
+    start = closure.roots.shown(closure.start)
     return fingerprint.of_parts(
         folders, start, json.dumps(pins, sort_keys=True), json.dumps(dict(values), sort_keys=True)
     )
@@ -152,12 +152,12 @@ def _checked(name: str, closure: Closure, output: bytes) -> Objects:
     objects = parse(output, shown=f"component {name}")
     if not objects:
         raise RenderError(f"component {name}", "rendered to nothing at all", f"check the kustomization of {name}")
-    for number, field, target in idle_patches(_with_patches(closure), objects):
-        shown = closure.ground.shown(closure.folders[number])
+    for number, field, target in unmatched_patches(_with_patches(closure), objects):
+        shown = closure.roots.shown(closure.folders[number])
         raise RenderError(
             f"{shown}/kustomization.yaml, field {'.'.join(map(str, field))}",
             f"the patch matches nothing: no object of component {name} fits {json.dumps(target)}",
-            "mend its target, or take the patch out",
+            "fix its target, or remove the patch",
         )
     return objects
 
@@ -183,7 +183,7 @@ class _Once:
     def build(self, name: str, closure: Closure) -> bytes:
         """Stage and build one component."""
         check_files(closure)
-        base, shown = closure.ground.base, closure.ground.shown(closure.start)
+        base, shown = closure.roots.base, closure.roots.shown(closure.start)
         with tempfile.TemporaryDirectory(prefix="modelyard-render-") as scratch:
             # kustomize compares real paths: a linked /tmp would not do
             stage = Path(scratch).resolve()

@@ -29,7 +29,7 @@ def stage(
     release: Callable[[str], bytes],
     lock: Lock,
 ) -> None:
-    """Copy a closure's folders into the empty folder `into`, as they lie below `closure.ground.base`.
+    """Copy a closure's folders into the empty folder `into`, as they lie below `closure.roots.base`.
 
     Remote references are made local.
 
@@ -40,7 +40,7 @@ def stage(
         release: gives an upstream's release manifest by its name.
         lock: upstream.lock.
     """
-    base = closure.ground.base
+    base = closure.roots.base
     for folder in sorted(closure.folders):
         if not set(folder.parents) & set(closure.folders):  # else it came with the folder that it is in
             # Links stay links: kustomize refuses one that leads out of its folder.
@@ -62,7 +62,7 @@ def _rewrite(
     release: Callable[[str], bytes],
     lock: Lock,
 ) -> None:
-    here = into / folder.relative_to(closure.ground.base)
+    here = into / folder.relative_to(closure.roots.base)
     content = dict(closure.kustomizations[folder])
     changed = False
     for key in TREES:

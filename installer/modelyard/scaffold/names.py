@@ -28,7 +28,7 @@ def check_name(what: str, name: str, taken: Collection[str]) -> None:
     except ValidationError as error:
         raise CatalogError(
             f"{what} {name!r}",
-            "is no name: up to 63 lower-case letters, digits and `-`, with a letter or digit at both ends",
+            "is not a valid name: up to 63 lower-case letters, digits and `-`, with a letter or digit at both ends",
             "take another name",
         ) from error
     if name in taken:

@@ -82,7 +82,11 @@ class Store:
         with tempfile.TemporaryDirectory(prefix=".new-", dir=self.folder) as scratch:
             found = self._fetch(name, upstream, Path(scratch)) / folder
             if not found.is_dir():
-                raise SourceError(f"upstream {name}", f"has no folder {folder} at {upstream.ref}", "look for another")
+                raise SourceError(
+                    f"upstream {name}",
+                    f"has no folder {folder} at {upstream.ref}",
+                    "choose another version, or edit its folder in upstream.lock",
+                )
             return tree_digest(found)
 
     def _fetch(self, name: str, upstream: Upstream, scratch: Path) -> Path:

@@ -176,7 +176,8 @@ def _explain(binary: GoBinary, stderr: str) -> BuildError:
     last = " / ".join(line.strip() for line in lines[-3:]) or "go build failed without a word"
     if "checksum mismatch" in stderr or "SECURITY ERROR" in stderr:
         remedy = (
-            "the download is not what go.sum pins: do not go round it; `go clean -modcache` in the cache, then again"
+            "the download is not what go.sum pins: do not bypass the check; run `go clean -modcache` in the cache, "
+            "then the same command again"
         )
     elif any(
         word in stderr for word in ("dial tcp", "i/o timeout", "connection re", "TLS handshake", "unexpected EOF")

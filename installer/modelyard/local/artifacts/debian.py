@@ -93,7 +93,7 @@ def _unpack(packages: Sequence[str], target: Path) -> None:
             raise BuildError(
                 f"Debian packages {' '.join(packages)}",
                 _last_line(done.stderr),
-                "apt-get update, then again",
+                "apt-get update, then run the same command again",
             )
         target.mkdir()
         for archive in archives:

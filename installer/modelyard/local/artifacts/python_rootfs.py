@@ -88,7 +88,7 @@ def _make(spec: Rootfs, more: Sequence[str], target: Path, children: Children) -
         raise BuildError(
             f"Debian root file system {spec.suite}",
             reasons[0] if reasons else done.stderr.strip()[-500:],
-            "apt-get update, then again",
+            "apt-get update, then run the same command again",
         )
     _normalise(raw, target)
     raw.unlink()

@@ -62,7 +62,9 @@ def find_go(cache: Path) -> GoToolchain:
     go = folder / "go" / "bin" / "go"
     version = _version_of(go)
     if version is None:
-        raise BuildError("Go toolchain", f"{go} does not run", "modelyard local prune --all, then again")
+        raise BuildError(
+            "Go toolchain", f"{go} does not run", "modelyard local prune --all, then run the same command again"
+        )
     return GoToolchain(go, version, cache)
 
 

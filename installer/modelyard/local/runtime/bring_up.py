@@ -17,7 +17,7 @@ from modelyard.local.runtime.addresses import NodeAddress, node_addresses
 from modelyard.local.runtime.api import Api
 from modelyard.local.runtime.bring_down import stop_supervisor
 from modelyard.local.runtime.cgroups import find_cgroups, sweep
-from modelyard.local.runtime.etcd_data import begin_etcd, etcd_has_served
+from modelyard.local.runtime.etcd_data import begin_etcd, mark_etcd_as_served
 from modelyard.local.runtime.files import locked, make_private_dir, write_private
 from modelyard.local.runtime.host import HostFacts, gather
 from modelyard.local.runtime.launch import launch
@@ -167,7 +167,7 @@ def _link_binaries(where: Layout, binaries: Mapping[str, Path]) -> dict[str, Pat
 def _make_ready(where: Layout, spec: ClusterSpec, nodes: list[NodeAddress], waiting: Waiting, since: float) -> None:
     api = Api(where.kubeconfig)
     waiting.until("apiserver", lambda: apiserver_ready(api))
-    etcd_has_served(where)
+    mark_etcd_as_served(where)
     waiting.until("its mark", _marked(api, spec.name))
     objects = dns.objects()
     if spec.fake_nodes:
@@ -223,7 +223,7 @@ def _forget_other_nodes(api: Api, spec: ClusterSpec) -> None:
     keep |= {fake_nodes.name(index) for index in range(1, spec.fake_nodes + 1)}
     items = api.get_json("/api/v1/nodes").get("items")
     for item in items if isinstance(items, list) else []:
-        if item["metadata"]["name"] not in keep and not fake_nodes.is_anothers(item):
+        if item["metadata"]["name"] not in keep and not fake_nodes.ignored_by_supervisor(item):
             api.delete(f"/api/v1/nodes/{item['metadata']['name']}")
 
 

@@ -22,6 +22,6 @@ def begin_etcd(where: Layout) -> None:
         write_private(where.etcd_first_start, "")
 
 
-def etcd_has_served(where: Layout) -> None:
+def mark_etcd_as_served(where: Layout) -> None:
     """From now on its data is somebody's, and is kept."""
     where.etcd_first_start.unlink(missing_ok=True)

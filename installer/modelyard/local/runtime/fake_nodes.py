@@ -45,7 +45,7 @@ def name(index: int) -> str:
     return f"fake-{index}"
 
 
-def is_anothers(node: Mapping[str, Any]) -> bool:
+def ignored_by_supervisor(node: Mapping[str, Any]) -> bool:
     """Tell whether a node is simulated by another kwok than the supervisor's."""
     metadata = node["metadata"]
     played = _KWOK in (metadata.get("annotations") or {})

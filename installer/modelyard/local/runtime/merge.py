@@ -157,8 +157,8 @@ def _is_list_of_maps(value: object) -> bool:
 def _not_a_kubeconfig(target: Path, cause: str) -> LocalClusterError:
     return LocalClusterError(
         f"file {target}",
-        f"it is no kubeconfig ({cause}), and is left as it is",
-        "mend it, or `modelyard local kubeconfig --print > FILE`",
+        f"it is not a kubeconfig ({cause}), and is left as it is",
+        "fix it, or `modelyard local kubeconfig --print > FILE`",
     )
 
 

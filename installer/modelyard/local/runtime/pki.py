@@ -157,7 +157,7 @@ def _general_name(host: str) -> x509.GeneralName:
 def _load_key(path: Path) -> ec.EllipticCurvePrivateKey:
     key = serialization.load_pem_private_key(path.read_bytes(), password=None)
     if not isinstance(key, ec.EllipticCurvePrivateKey):
-        raise ValueError(f"{path.name} is no elliptic key")
+        raise ValueError(f"{path.name} is not an elliptic-curve key")
     return key
 
 

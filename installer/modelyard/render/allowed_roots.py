@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class AllowedRoots:
     """The folders that a render may read from, links in their paths resolved.
 
     Args:

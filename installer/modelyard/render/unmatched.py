@@ -20,7 +20,7 @@ Idle = tuple[int, Field, Mapping[str, object]]
 _RENAMES = ("namePrefix", "nameSuffix")
 
 
-def idle_patches(kustomizations: Iterable[Mapping[str, object]], objects: Sequence[Object]) -> Iterator[Idle]:
+def unmatched_patches(kustomizations: Iterable[Mapping[str, object]], objects: Sequence[Object]) -> Iterator[Idle]:
     """Yield the patches that fit none of the objects that came out.
 
     Args:
