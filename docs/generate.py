@@ -7,7 +7,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
-from docs.generators import before, cli, components, exit_codes, schema, targets
+from docs.generators import before, cli, components, exit_codes, rooms, schema, targets
 
 DOCS = Path(__file__).resolve().parent
 
@@ -21,6 +21,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/component.md": lambda: schema.render(schema.COMPONENT),
     "reference/components.md": lambda: components.render(DOCS.parent),
     "reference/exit-codes.md": exit_codes.render,
+    "reference/rooms.md": rooms.render,
     "reference/target.md": lambda: schema.render(schema.TARGET),
     "reference/targets.md": lambda: targets.render(DOCS.parent),
     "reference/upstream-lock.md": lambda: schema.render(schema.LOCK),
