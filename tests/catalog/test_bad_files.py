@@ -46,7 +46,7 @@ def root(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("content", "line", "said"),
     [
-        (GOOD + "requiers: [cert-manager]\n", 7, "field requiers: is no field here"),
+        (GOOD + "requiers: [cert-manager]\n", 7, "field requiers: unknown field"),
         (GOOD + "requires: cert-manager\n", 7, "field requires"),
         (GOOD.replace("summary: Queues\n", ""), 1, "field summary: Field required"),
         (GOOD + "name: kueue\n", 7, "field name: is given twice"),
@@ -60,7 +60,7 @@ def root(tmp_path: Path) -> Path:
         ),
         (GOOD.replace("licence: Apache-2.0\n", ""), 1, "field licence: Field required"),
         (GOOD.replace("Apache-2.0", "Apache License 2.0"), 5, "field licence: String should match pattern"),
-        (GOOD + "proof: real\n", 7, "field proof: is no field here"),
+        (GOOD + "proof: real\n", 7, "field proof: unknown field"),
         (GOOD.replace("[]", "[Gang scheduling]"), 6, "field requirements.0: String should match pattern"),
         (GOOD + "cost: {cpu: 3}\n", 7, "field cost.memory: Field required"),
         (GOOD + "cost: {cpu: 3m, memory: 20}\n", 7, "field cost.cpu: Input should be a valid integer"),

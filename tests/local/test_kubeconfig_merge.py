@@ -95,7 +95,7 @@ def test_concurrent_merges_lose_none(tmp_path: Path) -> None:
 def test_file_that_is_no_kubeconfig_is_left_alone(tmp_path: Path, text: str) -> None:
     target = tmp_path / "config"
     target.write_text(text)
-    with pytest.raises(LocalClusterError, match="no kubeconfig"):
+    with pytest.raises(LocalClusterError, match="not a kubeconfig"):
         merge.merge_kubeconfig("c1", target)
     assert target.read_text() == text
     assert not target.with_name("config.lock").exists()

@@ -29,7 +29,8 @@ def variant(catalog: Catalog, workspace: Workspace, tmp_path: Path) -> Callable[
         root = os.path.relpath(catalog.root, site)
         (site / component).mkdir(parents=True)
         target = {"name": "site", "summary": "x", "base": "cloud-aks", "profiles": {"core": list(names)}}
-        paths = [name if name == component else f"{root}/overlays/cloud-aks/{name}" for name in names]
+        below = {name: os.path.relpath(catalog.folder("cloud-aks", name), site) for name in names}
+        paths = [name if name == component else below[name] for name in names]
         patched = {
             "resources": [f"../{root}/overlays/cloud-aks/{component}"],
             "components": [f"../{root}/overlays/cloud-aks/{component}/{folder}"],

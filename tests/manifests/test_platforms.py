@@ -118,7 +118,10 @@ def test_a_team_may_have_its_nodes_folders_only_where_a_site_says_so(
     files = {
         "target.yaml": {"name": "site", "summary": "x", "base": "cloud-gke", "profiles": {"core": list(names)}},
         "kustomization.yaml": {
-            "resources": [name if name == "tenancy" else f"{root}/overlays/cloud-gke/{name}" for name in names]
+            "resources": [
+                name if name == "tenancy" else os.path.relpath(catalog.folder("cloud-gke", name), site)
+                for name in names
+            ]
         },
         "tenancy/kustomization.yaml": {
             "resources": [f"../{root}/overlays/cloud-gke/tenancy"],

@@ -15,7 +15,7 @@ from pathlib import Path
 import yaml
 
 from modelyard.catalog.document import line_of, read_model
-from modelyard.catalog.models import Component, Target
+from modelyard.catalog.models import Target
 from modelyard.catalog.names import nearest
 from modelyard.catalog.yaml_file import Loader, load_one, read_text
 from modelyard.errors import CatalogError
@@ -40,7 +40,7 @@ class UserOverlay:
     folders: Mapping[str, Path]
 
 
-def read_overlay(folder: Path, components: Mapping[str, Component]) -> UserOverlay:
+def read_overlay(folder: Path, components: Mapping[str, object]) -> UserOverlay:
     """Read a user's overlay; whether its components and its base exist is the catalogue's to check.
 
     Args:
@@ -62,7 +62,7 @@ def read_overlay(folder: Path, components: Mapping[str, Component]) -> UserOverl
     return UserOverlay(folder, target, _folders(folder, components))
 
 
-def _folders(folder: Path, components: Mapping[str, Component]) -> dict[str, Path]:
+def _folders(folder: Path, components: Mapping[str, object]) -> dict[str, Path]:
     shown = f"{folder.name}/{FILE}"
     text = read_text(folder / FILE, shown)
     content = load_one(text, shown)
@@ -86,12 +86,14 @@ def _folders(folder: Path, components: Mapping[str, Component]) -> dict[str, Pat
     return found
 
 
-def _component(entry: object, folder: Path, components: Mapping[str, Component], where: str) -> str:
+def _component(entry: object, folder: Path, components: Mapping[str, object], where: str) -> str:
     """Return which component an entry of `resources` is: the last part of its path."""
     name = Path(str(entry)).name
     if not isinstance(entry, str) or not (folder / entry).is_dir():
-        plain = f", as manifests/{components[name].area}/{name} of modelyard" if name in components else ""
-        raise CatalogError(where, f"names {entry}, which is not a folder", f"name a folder for each component{plain}")
+        remedy = (
+            "name a folder for each component; where the target has none of its own, that of its base or manifests/"
+        )
+        raise CatalogError(where, f"names {entry}, which is not a folder", remedy)
     if name not in components:
         raise CatalogError(
             where,
