@@ -1,20 +1,18 @@
 """Devices that pods claim: each to one pod, and to the next when it is given back.
 
-Simulated: the devices are the example driver's, which are GPUs by name only. Claims, the scheduler's allocation, the
-kubelet's call of the driver and what the container runtime puts into the container by the driver's CDI file are real.
+Simulated: the devices are the example driver's, which are GPUs by name only. Claims, the scheduler's allocation and the
+kubelet's call of the driver are real.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from functools import partial
 
 import pytest
 
 from conformance.support.conditions import condition, summary
 from conformance.support.kinds import POD
-from conformance.support.pods import container, pod_spec, running, states
+from conformance.support.pods import pod_spec, running, sleeper, states
 from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace
 from modelyard.cluster import Session
@@ -26,13 +24,12 @@ API = "resource.k8s.io"
 CLAIM, SLICE = GroupKind(API, "ResourceClaim"), GroupKind(API, "ResourceSlice")
 DRIVER = CLASS = "gpu.example.com"  # the driver's and its DeviceClass' name are the same
 TEMPLATE = "one"
-_SEEN = re.compile(r"^GPU_DEVICE_\d+=(\S+)$", re.MULTILINE)
 
 Device = tuple[str, str]  # pool and name
 
 
 def test_each_claim_gets_a_device_of_its_own_and_one_too_many_waits(workspace: Workspace) -> None:
-    """As many pods as there are devices run, each sees its own; one more waits until one is given back, and gets that.
+    """As many pods as there are devices run; one more waits until a device is given back, and gets that one.
 
     Seen to fail without the driver's DaemonSet (no device is published), and with a DeviceClass that selects none.
     """
@@ -52,8 +49,6 @@ def test_each_claim_gets_a_device_of_its_own_and_one_too_many_waits(workspace: W
     held = _held(workspace)
     assert set(held) == set(map(_name, first))
     assert sorted(held.values()) == sorted(free), "two pods share a device, or one got none"
-    for name, (_, device) in held.items():
-        wait_for(f"{name} sees {device} and no other", partial(_seen, workspace, name), {device}.__eq__)
 
     given_back = _name(first[0])
     workspace.delete(POD, given_back)
@@ -96,11 +91,6 @@ def _held(workspace: Workspace) -> dict[str, Device]:
     }
 
 
-def _seen(workspace: Workspace, pod: str) -> set[str]:
-    """Return the devices that the pod's container has: the driver's CDI file gives GPU_DEVICE_<number> for each."""
-    return set(_SEEN.findall(workspace.logs(pod)))
-
-
 def _name(pod: Object) -> str:
     return text(pod, "metadata", "name")
 
@@ -117,7 +107,7 @@ def _template() -> Object:
 
 
 def _pod(name: str) -> Object:
-    runs = container(["bash", "-c", "env && exec sleep infinity"], cpu="10m")
+    runs = sleeper(cpu="10m")
     claimed = {**mapping(runs, "resources"), "claims": [{"name": "gpu"}]}
     spec = pod_spec({**runs, "resources": claimed}) | {
         "resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": TEMPLATE}]
