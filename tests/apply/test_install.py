@@ -165,7 +165,7 @@ def test_a_crash_looping_controller_is_told_with_its_last_log_line(
 ) -> None:
     stop = threading.Event()
     events.on_progress = lambda detail: stop.set() if "CrashLoopBackOff: panic: no such file" in detail else None
-    crashing = deployment(own, "controller", "echo starting; echo 'panic: no such file' >&2; exit 1", probe="false")
+    crashing = deployment(own, "controller", "echo starting >&2; echo 'panic: no such file' >&2; exit 1", probe="false")
     with pytest.raises(StoppedError):
         install(session, [rendered(own, namespace(own), crashing)], emit=events, timeout=120, cancelled=stop)
     (found,) = [each for each in status(session) if each.name == own]

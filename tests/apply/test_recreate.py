@@ -17,7 +17,7 @@ from modelyard.apply import compare_all, install, preview
 from modelyard.cluster import Session
 from modelyard.errors import CatalogError, NotReadyError, RefusalError
 from modelyard.events import Note
-from modelyard.objects import ObjectRef, dig, ref_of, text
+from modelyard.objects import ObjectRef, dig, mappings, number, ref_of, text
 from modelyard.plan.changes import Action
 from modelyard.plan.desired import prepare
 from modelyard.plan.inventory import applyset_id
@@ -196,9 +196,21 @@ def test_a_failure_of_an_earlier_run_gives_the_next_one_its_time(session: Sessio
     item = rendered(own, namespace(own), slow)
     with pytest.raises(NotReadyError, match="failed: 0/1 ready: ProgressDeadlineExceeded"):
         install(session, [item], timeout=120)
+    _wait_until_no_progress_is_left(session, ref_of(slow))
     with pytest.raises(NotReadyError, match=r"ProgressDeadlineExceeded.* after 2 s") as caught:
         install(session, [item], timeout=2)
     assert not caught.value.cause.startswith("failed")
+
+
+def _wait_until_no_progress_is_left(session: Session, ref: ObjectRef) -> None:
+    """Wait until the pod is there and overdue: one made after the deadline is progress, and then fails anew."""
+    for _ in range(600):
+        live = session.get(ref) or {}
+        reasons = [text(each, "reason") for each in mappings(live, "status", "conditions")]
+        if number(live, "status", "updatedReplicas") == 1 and "ProgressDeadlineExceeded" in reasons:
+            return
+        session.transport.cancelled.wait(0.1)
+    raise AssertionError(f"not overdue within 60 s: {reasons}")
 
 
 def uid(session: Session, ref: ObjectRef) -> str:
