@@ -41,7 +41,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what needs a component that is not installed, and say so."""
+    """Skip what needs a component that is not installed, and say so; refuse marks that would mean nothing."""
+    for item in items:
+        if any(mark.name == "alone" for mark in item.own_markers):
+            raise pytest.UsageError(f"{item.nodeid}: `alone` is for a whole file; set it as its pytestmark")
     needing = [(item, needs_of(item)) for item in items if needs_of(item)]
     if not needing:
         return
@@ -51,9 +54,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason=f"not installed: {', '.join(missing)}"))
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def place(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Beside the tests of other processes, or alone where it is marked so."""
+    """Beside the tests of other processes, or alone where the file is marked so.
+
+    From a file's first fixture to its last: what a file's tests share works between the tests too, and must never meet
+    tests that take controllers away.
+    """
     marked = request.node.get_closest_marker("alone") is not None
     with room(HERE / "pytest.ini", HERE / "conftest.py", alone=marked):
         yield

@@ -1,7 +1,7 @@
-"""Tests that run beside others, and tests that disturb all others and so run alone (`alone` in pytest.ini).
+"""Files of tests that run beside others, and files that disturb all others and so run alone (`alone` in pytest.ini).
 
 With --jobs, tests run in several processes, which know nothing of each other. They lock two files that every run can
-read, so nothing is written: who wants to run takes the turnstile first. A test that must be alone keeps it until all
+read, so nothing is written: who wants to run takes the turnstile first. A file that must be alone keeps it until all
 others have left the room; nobody overtakes it.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-# As long as the longest tests take that are at work when one wants to be alone, or when one is.
+# As long as the longest files take that are at work when one wants to be alone, or when one is.
 SECONDS = 3600.0
 EVERY_SECONDS = 0.1
 
@@ -45,5 +45,5 @@ def _lock(descriptor: int, how: int, deadline: float) -> None:
             return fcntl.flock(descriptor, how | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > deadline:
-                raise AssertionError("other tests of this suite are still at work, and this one cannot begin") from None
+                raise AssertionError("other files of this suite are still at work, and this one cannot begin") from None
             time.sleep(EVERY_SECONDS)

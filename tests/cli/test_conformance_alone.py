@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
@@ -11,6 +13,43 @@ import pytest
 from conformance.support.alone import room
 
 SOON = 0.3  # a wait that is expected to fail
+CLONE = Path(__file__).resolve().parents[2]
+
+# A suite of one file whose tests share something that is at work before the first of them.
+SUITE = {
+    "pytest.ini": "[pytest]\nmarkers = alone\n",
+    "conftest.py": """
+from pathlib import Path
+import conformance.conftest
+conformance.conftest.HERE = Path(__file__).parent
+place = conformance.conftest.place
+""",
+    "test_shared.py": """
+from pathlib import Path
+import pytest
+from conformance.support.alone import room
+
+def may_disturb():
+    here = Path(__file__).parent
+    try:
+        with room(here / "pytest.ini", here / "conftest.py", alone=True, seconds=0):
+            return True
+    except AssertionError:
+        return False
+
+@pytest.fixture(scope="module")
+def shared():
+    before = may_disturb()
+    yield before
+    assert not may_disturb()
+
+def test_first(shared):
+    assert not shared
+
+def test_last(shared):
+    assert not may_disturb()
+""",
+}
 
 
 @pytest.fixture
@@ -51,6 +90,24 @@ def test_nobody_overtakes_who_waits_to_be_alone(files: tuple[Path, Path]) -> Non
         assert entered.wait(timeout=30)
         leave.set()
         waiting.result(timeout=30)
+
+
+def test_what_a_file_shares_is_never_at_work_beside_who_is_alone(tmp_path: Path) -> None:
+    for name, text in SUITE.items():
+        (tmp_path / name).write_text(text)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-o",
+        f"pythonpath={CLONE}",
+        str(tmp_path),
+    ]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert "2 passed" in done.stdout and done.returncode == 0, done.stdout
 
 
 def _wait_until_somebody_waits(files: tuple[Path, Path]) -> None:
