@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelyard.errors import HostError
-from modelyard.local.quota import pod_request, team_quota
+from modelyard.plan.team_quota import pod_request, team_quota
 from modelyard.quantity import parse
 
 

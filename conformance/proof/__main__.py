@@ -9,10 +9,10 @@ import yaml
 from conformance.proof import marks, parts, record, standing
 from conformance.proof.code import Code
 from conformance.proof.standing import Unproved
-from modelyard.cli.workspace import Workspace
 from modelyard.errors import ModelyardError
 from modelyard.events import discard
 from modelyard.paths import data_root
+from modelyard.platform.workspace import Workspace
 
 KNOWN = "unproved.yaml"
 

@@ -18,13 +18,13 @@ from conformance.proof.code import Code
 from conformance.proof.record import Entry, Passed
 from modelyard.apply.members import read_all
 from modelyard.catalog import Catalog
-from modelyard.cli.workspace import Workspace
 from modelyard.cluster import Session
 from modelyard.errors import ConformanceError
 from modelyard.events import discard
 from modelyard.objects import Object
 from modelyard.plan.desired import complete_digest, prepare
 from modelyard.plan.inventory import Inventory, applyset_id
+from modelyard.platform.workspace import Workspace
 
 # What a run itself writes, and what is generated from it: neither changes what is proved.
 _WRITTEN = (":!conformance/proof.json", ":!docs/reference")

@@ -11,23 +11,27 @@ import grimp
 from docs.generators.markdown import code, page, table
 
 ROOT = "modelyard"
-# One layer of the whole is a building of its own.
-INNER = f"{ROOT}.local"
+# Rooms that are buildings of their own.
+INNER = {"platform": "The application layer", "local": "The embedded cluster"}
 
 
 def render() -> str:
     """Return the page."""
     graph = grimp.build_graph(ROOT)
-    rooms, inner = _arrows(graph, ROOT), _arrows(graph, INNER)
+    rooms = _arrows(graph, ROOT)
     return page(
         "Rooms",
         "What `installer/modelyard` is made of, and what each part imports: parts further down only. `make lint` holds "
         "the order ([.importlinter](../../.importlinter)). How a command goes through them is in "
         "[architecture](../explanation/architecture.md).",
         table(("room", "what it is for", "imports"), [_row(room, to) for room, to in rooms.items()]),
-        "## The embedded cluster",
-        table(("room", "what it is for", "imports"), [_row(room, to) for room, to in inner.items()]),
+        *(part for room, title in INNER.items() for part in _building(graph, room, title)),
     )
+
+
+def _building(graph: grimp.ImportGraph, room: str, title: str) -> tuple[str, str]:
+    rows = [_row(inner, to) for inner, to in _arrows(graph, f"{ROOT}.{room}").items()]
+    return f"## {title}", table(("room", "what it is for", "imports"), rows)
 
 
 def _row(room: str, imported: tuple[str, ...]) -> tuple[str, str, str]:

@@ -14,8 +14,9 @@ the cause, the next command to type.
     ├── BuildError                  10  a binary or an image cannot be built
     ├── LocalClusterError           11  the embedded cluster cannot start, or is in the way
     ├── RefusalError                12  going on would destroy what was not asked for
-    └── ConformanceError            2   the suite could not run (its tests failed: 1)
-    (click's own usage errors: 2; Ctrl-C: 130)
+    ├── ConformanceError            2   the suite could not run (its tests failed: 1)
+    └── OptionError                 2   an option means nothing where it was given, as click's own usage errors
+    (Ctrl-C: 130)
 """
 
 from __future__ import annotations
@@ -105,5 +106,11 @@ class RefusalError(ModelyardError):
 
 class ConformanceError(ModelyardError):
     """The conformance suite could not run."""
+
+    exit_code = 2
+
+
+class OptionError(ModelyardError):
+    """An option was given that means nothing together with what else is known."""
 
     exit_code = 2

@@ -10,7 +10,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +60,10 @@ class SmokeResult:
             f"{self.compute_seconds:.1f} s; admitted after {self.queued_seconds:.1f} s, "
             f"result after {self.seconds:.1f} s"
         )
+
+
+# Waits for the job's end; None where it was not asked for, is not possible, or passed before.
+Outcome = Callable[[], SmokeResult | None]
 
 
 def run(

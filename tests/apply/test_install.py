@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from apply_helpers import Events, Obj, config_map, definition, deployment, namespace, rendered, thing, write_catalogue
 
-from modelyard.apply import StoppedError, install, preview, status
+from modelyard.apply import Installing, StoppedError, install, preview, status
 from modelyard.apply.members import parent_ref
 from modelyard.cluster import ApiError, Session
 from modelyard.errors import ApplyError, NotReadyError, RefusalError
@@ -140,8 +140,10 @@ def test_components_come_after_what_they_require_and_failures_stop_only_those_th
         rendered(f"{own}-c", config_map(own, "c"), requires=(f"{own}-b",)),
         rendered(f"{own}-d", config_map(own, "d"), requires=(f"{own}-a",)),
     ]
+    installing = Installing(item.name for item in items)
     with pytest.raises(ApiError) as caught:
-        install(session, items, emit=events)
+        install(session, items, emit=events, installing=installing)
+    assert [installing.reached([item.name]) for item in items] == [True, False, False, True]
     assert caught.value.subject == f"ConfigMap {own}/bad"
     assert caught.value.exit_code == ApplyError.exit_code
     assert session.get(the_config(own, "c")) is None

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click import UsageError
 
 from modelyard.catalog import Catalog, load
 from modelyard.catalog.choice import Choice
-from modelyard.cli.composing import Asked, Settled, settle
 from modelyard.errors import CatalogError, RefusalError
 from modelyard.events import Event, Note
 from modelyard.images.mirror import mirror_named
+from modelyard.platform.asked import Asked
+from modelyard.platform.settled import Settled, settle
 
 
 @pytest.fixture
@@ -152,11 +152,6 @@ def test_a_mirror_of_before_is_told(catalog: Catalog) -> None:
     told = Told()
     comes_to(catalog, Choice(mirror="reg.test/p"), told)
     assert told == ["as chosen before: --profile core --mirror reg.test/p"]
-
-
-def test_a_mirror_and_no_mirror_contradict_each_other() -> None:
-    with pytest.raises(UsageError, match="--mirror and --no-mirror contradict each other"):
-        asked(mirror=mirror_named("reg.test"), no_mirror=True)
 
 
 def test_what_others_require_may_be_left_out_where_the_cluster_has_it(catalog: Catalog) -> None:

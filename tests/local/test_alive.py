@@ -12,10 +12,10 @@ import pytest
 
 from modelyard.apply.run import stopped
 from modelyard.errors import CatalogError, LocalClusterError
-from modelyard.local.alive import alive
 from modelyard.local.runtime.layout import Layout
 from modelyard.local.runtime.procfs import identify
 from modelyard.local.runtime.record import write_supervisor
+from modelyard.platform.embedded.alive import alive
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_a_disk_that_became_full_is_what_is_told(tmp_path: Path) -> None:
     program = f"""
 from pathlib import Path
 from modelyard.errors import HostError, LocalClusterError, NotReadyError
-from modelyard.local.alive import alive
+from modelyard.platform.embedded.alive import alive
 from modelyard.local.runtime import linux
 from modelyard.local.runtime.layout import Layout
 linux.unshare(linux.CLONE_NEWNS)

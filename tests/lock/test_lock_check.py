@@ -21,7 +21,6 @@ from pathlib import Path
 import pytest
 
 from modelyard.catalog import Catalog, Component, load
-from modelyard.cli.workspace import Workspace
 from modelyard.errors import CatalogError, SourceError
 from modelyard.events import discard
 from modelyard.lock.check import Fault, Proof
@@ -29,6 +28,7 @@ from modelyard.lock.prove import prove
 from modelyard.lock.uses import remote_uses
 from modelyard.objects import Object
 from modelyard.paths import data_root
+from modelyard.platform.workspace import Workspace
 from modelyard.render.remote import resolve
 from modelyard.sources import Store
 from modelyard.sources.store import UnavailableError

@@ -11,10 +11,10 @@ import pytest
 from remembering import RememberingCache
 
 from modelyard.catalog import Catalog, load
-from modelyard.cli.workspace import Workspace
 from modelyard.events import discard
 from modelyard.objects import Object
 from modelyard.paths import data_root
+from modelyard.platform.workspace import Workspace
 from modelyard.sources.store import UnavailableError
 
 Rendered = Mapping[str, list[Object]]

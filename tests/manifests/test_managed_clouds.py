@@ -12,8 +12,8 @@ import yaml
 
 from modelyard.catalog import Catalog, with_overlay
 from modelyard.catalog.prerequisites import ApiTest, ObjectTest, StorageClassTest
-from modelyard.cli.workspace import Workspace
 from modelyard.objects import Object, dig, mapping, mappings, ref_of, text
+from modelyard.platform.workspace import Workspace
 
 Render = Callable[[str], Mapping[str, list[Object]]]
 SKU_GPU = {"key": "sku", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}

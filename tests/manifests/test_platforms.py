@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from modelyard.catalog import Catalog, GpuNodes, load, with_overlay
-from modelyard.cli.workspace import Workspace
 from modelyard.objects import Object, dig, mapping, mappings, ref_of, text
 from modelyard.paths import data_root
+from modelyard.platform.workspace import Workspace
 
 Render = Callable[[str], Mapping[str, list[Object]]]
 _CATALOG = load(data_root())

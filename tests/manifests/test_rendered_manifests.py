@@ -25,9 +25,9 @@ import pytest
 import yaml
 
 from modelyard.catalog import Catalog, load
-from modelyard.cli.workspace import Workspace
 from modelyard.objects import Object, dig, mapping, mappings, text
 from modelyard.paths import data_root
+from modelyard.platform.workspace import Workspace
 
 _CATALOG = load(data_root())
 TARGETS = sorted(_CATALOG.targets)

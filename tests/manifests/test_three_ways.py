@@ -12,9 +12,9 @@ from click.testing import CliRunner
 from modelyard.catalog import Catalog, load
 from modelyard.catalog.yaml_file import Loader
 from modelyard.cli import main
-from modelyard.cli.workspace import Workspace
 from modelyard.objects import Object, ObjectRef, ref_of
 from modelyard.paths import cache_dir, data_root
+from modelyard.platform.workspace import Workspace
 from modelyard.render.render import WHOLE
 
 TARGETS = sorted(load(data_root()).targets)

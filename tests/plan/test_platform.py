@@ -6,7 +6,7 @@ import pytest
 
 from modelyard.catalog import Target, load
 from modelyard.paths import data_root
-from modelyard.plan.platform import wrong_platform
+from modelyard.plan.cluster_kind import wrong_platform
 
 TARGETS = load(data_root()).targets
 PLAIN = {"", "apps", "batch", "rbac.authorization.k8s.io"}

@@ -12,9 +12,9 @@ from conformance.proof.parts import Parts, components, parts_of
 from conformance.proof.record import Entry, Passed
 from conformance.proof.standing import Unproved, surprises, unproved
 from modelyard.catalog import load
-from modelyard.cli.workspace import Workspace
 from modelyard.events import discard
 from modelyard.paths import data_root
+from modelyard.platform.workspace import Workspace
 
 PARTS = Parts("o", "b")
 TEST = "gateway/test_scaling.py::test_a"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from render_files import ABOUT, write
 
-from modelyard.cli.workspace import Workspace
 from modelyard.events import discard
+from modelyard.platform.workspace import Workspace
 from modelyard.render.cache import Cache
 from modelyard.render.pins import HELM_VERSION, KUSTOMIZE_VERSION
 from modelyard.render.render import Tools

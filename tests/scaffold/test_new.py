@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from modelyard.catalog import Catalog, load, with_overlay
-from modelyard.cli.workspace import Workspace
 from modelyard.errors import CatalogError, RefusalError
 from modelyard.events import discard
 from modelyard.paths import data_root
+from modelyard.platform.workspace import Workspace
 from modelyard.scaffold import Draft, new_component, new_overlay, new_target
 
 TESTS = Path(__file__).resolve().parents[1]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from modelyard.apply.aim import refuse_other_target, remembered_target
 from modelyard.apply.chosen import keep_choice, read_choice, unchosen
+from modelyard.apply.cluster_kind import refuse_other_platforms
 from modelyard.apply.comparison import Comparison, compare_all
 from modelyard.apply.component import Outcome
-from modelyard.apply.install import Report, install
-from modelyard.apply.platform import refuse_other_platforms
+from modelyard.apply.install import Installing, Report, install
 from modelyard.apply.prerequisites import check_prerequisites, refuse_missing_prerequisites
 from modelyard.apply.preview import Preview, preview
 from modelyard.apply.removal import Removal, plan_removal
@@ -19,6 +19,7 @@ from modelyard.apply.uninstall import uninstall
 __all__ = [
     "Comparison",
     "ComponentStatus",
+    "Installing",
     "Outcome",
     "Preview",
     "Removal",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 
 from modelyard.apply import members
@@ -29,6 +30,35 @@ class Report:
     seconds: float
 
 
+class Installing:
+    """What an install gives to those who wait for its components: a future for each.
+
+    `install` settles all of them, whatever becomes of it; so nobody who waits needs a deadline beside its own ones.
+
+    Args:
+        names: the components.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._futures: dict[str, Future[Outcome]] = {name: Future() for name in names}
+
+    def done(self, outcome: Outcome) -> None:
+        """Tell that a component is installed."""
+        self._futures[outcome.component].set_result(outcome)
+
+    def end(self) -> None:
+        """Tell that no further one will be; it may be told twice."""
+        for future in self._futures.values():
+            if not future.done() and future.cancel():
+                future.set_running_or_notify_cancel()  # else nobody who waits hears of it
+
+    def reached(self, names: Iterable[str]) -> bool:
+        """Wait until all of `names` are installed; False where the install ended before, and says why itself."""
+        awaited = [self._futures[name] for name in names]
+        wait(awaited)
+        return not any(future.cancelled() for future in awaited)
+
+
 def install(
     session: Session,
     components: Sequence[Rendered],
@@ -38,6 +68,7 @@ def install(
     timeout: float = 300.0,
     cancelled: threading.Event | None = None,
     compared: Comparison | None = None,
+    installing: Installing | None = None,
 ) -> Report:
     """Bring a cluster to what was rendered, and wait until all of it is ready.
 
@@ -51,6 +82,7 @@ def install(
         timeout: seconds that each single wait may last.
         cancelled: set it to stop at the next safe point.
         compared: the components beside what lives, if that was read just now (compare_all).
+        installing: is told of each component, for those who wait for it.
 
     Raises:
         RefusalError: some of the objects are somebody else's, or cannot be changed; nothing was written.
@@ -74,8 +106,17 @@ def install(
     members.ensure_namespace(session)
     items = {item.name: item for item in components}
     after = {name: item.component.requires for name, item in items.items()}
-    outcomes = in_order(run, after, lambda name: _one(run, items[name], prepare, known.get(name)))
-    return Report(tuple(outcomes), time.monotonic() - began)
+    installing = installing or Installing(items)
+
+    def work(name: str) -> Outcome:
+        outcome = _one(run, items[name], prepare, known.get(name))
+        installing.done(outcome)
+        return outcome
+
+    try:
+        return Report(tuple(in_order(run, after, work)), time.monotonic() - began)
+    finally:
+        installing.end()
 
 
 def _one(run: Run, item: Rendered, prepare: Prepare | None, known: State | None) -> Outcome:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from modelyard.cli.composing import Asked, composing_options, tell_pulled_in
+from modelyard.cli.composing import composing_options
 from modelyard.cli.options import cache_option, mirror_option
-from modelyard.cli.workspace import Workspace
+from modelyard.platform.asked import Asked
+from modelyard.platform.settled import tell_pulled_in
 
 if TYPE_CHECKING:
     from modelyard.images import Mirror, Place, UsedImage
@@ -43,14 +44,12 @@ def images(
     the name that its copy has in that registry, ready for skopeo or crane.
     """
     from modelyard.cli.progress import PlainPrinter
-    from modelyard.lock.uses import images_of
+    from modelyard.platform.list_images import list_images
 
     emit = PlainPrinter()
-    workspace = Workspace(cache_dir, emit)
-    catalog, target = asked.open(workspace.catalog())
-    composition = asked.compose(catalog, target)
-    tell_pulled_in(composition.pulled_in, emit)
-    found = images_of(catalog, workspace.renderer().objects(catalog, target, composition.names))
+    listed = list_images(asked, cache_dir, emit)
+    tell_pulled_in(listed.pulled_in, emit)
+    target, found = listed.target, listed.images
     if output == "json":
         click.echo(json.dumps(document(target, found, asked.mirror), indent=2))
     elif output == "text":

@@ -11,8 +11,8 @@ import click
 
 from modelyard.cli.options import Duration, Size, cache_option, output_option, timeout_option
 from modelyard.cli.progress import printing
-from modelyard.cli.scratch import require_scratch
 from modelyard.errors import ModelyardError
+from modelyard.platform.scratch import require_scratch
 
 if TYPE_CHECKING:
     from modelyard.local.runtime.report import ClusterStatus

@@ -2,61 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from modelyard.cli.clusters import DEFAULT_NAME
 from modelyard.cli.options import name_option
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalOptions:
-    """What a command line says of an embedded cluster; None: as before, or the default."""
-
-    name: str | None
-    nodes: int | None
-    fake_nodes: int | None
-    fake_gpus: int | None
-    port: int | None
-    smoke: bool | None
-
-    @property
-    def cluster(self) -> str:
-        """Return the embedded cluster's name."""
-        return self.name or DEFAULT_NAME
-
-    def refuse(self, why: str) -> None:
-        """Refuse those that were given on the command line, where they mean nothing.
-
-        Args:
-            why: what stands against them, to go after "not with".
-
-        Raises:
-            UsageError: one of them was; $MODELYARD_NAME alone is no reason.
-        """
-        context = click.get_current_context()
-        given = [
-            _shown(field.name, getattr(self, field.name))
-            for field in fields(self)
-            if context.get_parameter_source(field.name) is ParameterSource.COMMANDLINE
-        ]
-        if given:
-            verb = "goes" if len(given) == 1 else "go"
-            raise click.UsageError(f"{', '.join(given)} {verb} with an embedded cluster, not with {why}.")
+_NAMES = ("name", "nodes", "fake_nodes", "fake_gpus", "port", "smoke")
 
 
 def local_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options; the command takes all of them as one argument: `local`."""
+    """Add the options; the command takes all of them as one argument, an EmbeddedOptions: `embedded`."""
 
     @wraps(command)
     def composed(**options: Any) -> None:
-        given = {field.name: options.pop(field.name) for field in fields(LocalOptions)}
-        command(local=LocalOptions(**given), **options)
+        from modelyard.platform.clusters.protocol import EmbeddedOptions
+
+        own = {name: options.pop(name) for name in _NAMES}
+        command(embedded=EmbeddedOptions(**own, given=_given(own)), **options)
 
     for option in (
         click.option(
@@ -73,6 +39,16 @@ def local_options(command: Callable[..., None]) -> Callable[..., None]:
     ):
         composed = option(composed)
     return composed
+
+
+def _given(options: Mapping[str, object]) -> tuple[str, ...]:
+    """Return those that were given on the command line: $MODELYARD_NAME is none of them."""
+    context = click.get_current_context()
+    return tuple(
+        _shown(name, value)
+        for name, value in options.items()
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    )
 
 
 def _shown(name: str, value: object) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from modelyard.cli.options import cache_option
-from modelyard.cli.workspace import Workspace
 from modelyard.errors import SourceError
+from modelyard.platform.workspace import Workspace
 
 if TYPE_CHECKING:
     from modelyard.catalog import Catalog

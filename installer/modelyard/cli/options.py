@@ -11,7 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from modelyard.images import Mirror
-    from modelyard.plan.recreate import Named
+    from modelyard.platform.asked import Named
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -105,10 +105,10 @@ def recreate_option(command: F) -> F:
 
 
 def _named(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[Named, ...]:
-    from modelyard.plan.recreate import named
+    from modelyard.platform.asked import to_recreate
 
     try:
-        return tuple(named(value) for value in values)
+        return tuple(to_recreate(value) for value in values)
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, param) from error
 

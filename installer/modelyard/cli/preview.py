@@ -10,7 +10,7 @@ import click
 from modelyard.errors import ApplyError
 
 if TYPE_CHECKING:
-    from modelyard.apply import Preview
+    from modelyard.platform.install import Preview
 
 
 def show(previews: Sequence[Preview]) -> None:

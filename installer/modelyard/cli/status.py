@@ -13,7 +13,7 @@ from modelyard.cli.options import cluster_options, name_option, output_option
 from modelyard.errors import NotReadyError
 
 if TYPE_CHECKING:
-    from modelyard.apply import ComponentStatus
+    from modelyard.platform.status import ComponentStatus
 
 
 @click.command()
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 @click.pass_context
 def status(ctx: click.Context, kubeconfig: Path | None, context: str | None, name: str | None, output: str) -> None:
     """Show what is installed and whether it is ready; exit with 0 only if all of it is."""
-    from modelyard.apply import status as read_status
-    from modelyard.cli.clusters import open_session
+    from modelyard.platform import status as platform_status
+    from modelyard.platform.where import Where
 
-    found = read_status(open_session(kubeconfig, context, name))
+    found = platform_status.status(Where(kubeconfig=kubeconfig, context=context, name=name))
     if output == "json":
         click.echo(json.dumps(document(found), indent=2))
     else:

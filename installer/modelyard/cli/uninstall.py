@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from modelyard.cli.command import this_command
 from modelyard.cli.options import cluster_options, component_option, name_option, timeout_option
 from modelyard.cli.progress import printing, span
 
 if TYPE_CHECKING:
-    from modelyard.apply import Removal
+    from modelyard.platform.uninstall import Removal
 
 
 @click.command()
@@ -52,40 +51,28 @@ def uninstall(
     Custom resources go while their controllers live; those that were scaled to zero are brought back first. Where a
     CustomResourceDefinition holds users' objects, nothing is removed unless --delete-data says so.
     """
-    from modelyard.apply import at_work, plan_removal
-    from modelyard.apply import uninstall as apply_uninstall
-    from modelyard.cli.clusters import open_session, this_holder
+    from modelyard.platform import uninstall as platform_uninstall
+    from modelyard.platform.where import Where
 
-    session = open_session(kubeconfig, context, name)
-    removal = plan_removal(session, components, lost=lost, catalogue=_catalogue)
-    if not removal.order:
+    def agreed(removal: Removal, server: str) -> None:
+        if not yes:
+            _ask(removal, server, delete_data=delete_data)
+
+    request = platform_uninstall.Request(
+        where=Where(kubeconfig=kubeconfig, context=context, name=name),
+        components=components,
+        timeout=timeout,
+        delete_data=delete_data,
+        lost=lost,
+        remove_finalizers=remove_finalizers,
+        command=this_command(),
+    )
+    with printing() as emit:
+        removed = platform_uninstall.uninstall(request, emit, agreed)
+    if not removed.components:
         click.echo("nothing is installed")
         return
-    if not yes:
-        _ask(removal, session.server, delete_data=delete_data)
-    cancelled = threading.Event()
-    holder = this_holder()
-    with printing() as emit, at_work(session, holder, emit=emit, timeout=timeout, cancelled=cancelled) as turn:
-        turn.take()
-        # anew: another may have been at work until now
-        removal = plan_removal(session, components, lost=lost, catalogue=_catalogue)
-        seconds = apply_uninstall(
-            session,
-            removal,
-            delete_data=delete_data,
-            remove_finalizers=remove_finalizers,
-            emit=emit,
-            timeout=timeout,
-            cancelled=cancelled,
-        )
-    click.echo(f"{len(removal.order)} components removed ({span(seconds)})")
-
-
-def _catalogue() -> Mapping[str, Sequence[str]]:
-    from modelyard.catalog import load
-    from modelyard.paths import data_root
-
-    return {name: item.requires for name, item in load(data_root()).components.items()}
+    click.echo(f"{len(removed.components)} components removed ({span(removed.seconds)})")
 
 
 def _ask(removal: Removal, server: str, *, delete_data: bool) -> None:

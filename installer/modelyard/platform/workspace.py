@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from modelyard.cli.scratch import require_scratch
 from modelyard.events import Emit, Note
 from modelyard.paths import cache_dir, data_root, upstreams_dir
+from modelyard.platform.scratch import require_scratch
 from modelyard.render.cache import Cache
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from modelyard import apply
 from modelyard.catalog import Catalog
 from modelyard.cluster import Session
-from modelyard.local.quota import team_quota
 from modelyard.objects import GroupKind, Object, text
+from modelyard.plan.team_quota import team_quota
 
 Values = Mapping[str, Mapping[str, str]]
 Render = Callable[[Sequence[str], Values], dict[str, list[Object]]]

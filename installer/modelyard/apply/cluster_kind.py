@@ -5,7 +5,7 @@ from __future__ import annotations
 from modelyard.catalog.models import Target
 from modelyard.cluster import Session
 from modelyard.errors import RefusalError
-from modelyard.plan.platform import wrong_platform
+from modelyard.plan.cluster_kind import wrong_platform
 
 GO_ON = "to go on all the same: --force-target"
 

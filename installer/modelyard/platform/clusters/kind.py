@@ -4,15 +4,51 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event
 
+from modelyard.cluster import Session
 from modelyard.errors import HostError
-from modelyard.events import Emit, StepDone, StepStarted
+from modelyard.events import Emit
+from modelyard.platform.blueprint import Blueprint
+from modelyard.platform.clusters.existing import Existing
+from modelyard.platform.clusters.protocol import Ready
+from modelyard.platform.settled import Settled
+from modelyard.platform.where import Where
+from modelyard.steps import step
 
 NAME = "modelyard"
 CONTEXT = f"kind-{NAME}"
 CREATE_SECONDS = 600
 ASK_SECONDS = 30
+
+
+class Kind(Existing):
+    """The kind cluster `modelyard`.
+
+    Args:
+        blueprint: what is to be installed.
+        emit: takes the events.
+    """
+
+    TARGET = "kind"
+
+    def __init__(self, blueprint: Blueprint, emit: Emit) -> None:
+        super().__init__(Where(context=CONTEXT), blueprint)
+        self._emit = emit
+
+    def find(self) -> Session | None:
+        """See Cluster."""
+        return super().find() if is_there() else None
+
+    @contextmanager
+    def ready(self, settled: Settled, cancelled: Event) -> Iterator[Ready]:
+        """See Cluster: made, now that nothing speaks against it."""
+        if not is_there():
+            create(self._emit)
+        with super().ready(settled, cancelled) as ready:
+            yield ready
 
 
 def is_there() -> bool:
@@ -36,14 +72,12 @@ def create(emit: Emit) -> None:
     Raises:
         HostError: kind fails.
     """
-    began = time.monotonic()
-    emit(StepStarted("kind", f"create kind cluster {NAME}"))
-    done = _run(["kind", "create", "cluster", "--name", NAME, "--wait", "120s"], CREATE_SECONDS)
-    if done.returncode != 0:
-        raise HostError(
-            f"kind cluster {NAME}", f"cannot be created: {_last(done)}", f"kind delete cluster --name {NAME}"
-        )
-    emit(StepDone("kind", time.monotonic() - began))
+    with step(emit, "kind", f"create kind cluster {NAME}"):
+        done = _run(["kind", "create", "cluster", "--name", NAME, "--wait", "120s"], CREATE_SECONDS)
+        if done.returncode != 0:
+            raise HostError(
+                f"kind cluster {NAME}", f"cannot be created: {_last(done)}", f"kind delete cluster --name {NAME}"
+            )
 
 
 def _lacking(what: str) -> HostError:

@@ -1,0 +1,97 @@
+"""What a command is asked for: components, the target, and where images come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from modelyard.catalog import Catalog
+    from modelyard.catalog.choice import Composition
+    from modelyard.images import Mirror
+    from modelyard.plan.recreate import Named
+
+DEFAULT_TARGET = "local"
+__all__ = ["DEFAULT_TARGET", "Asked", "Named", "to_recreate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is said of components, and of where their images come from.
+
+    Args:
+        target: --target; None: that of the overlay, else what the command takes by default.
+        overlay: --overlay, a folder of the user's own.
+        profile: --profile.
+        added: --with.
+        left_out: --without.
+        components: --component: these alone.
+        no_overlay: take back the overlay that the cluster was installed with.
+        mirror: the registry from which images are pulled.
+        no_mirror: take back the mirror that the cluster was installed from.
+        adopted: objects and components that may be taken over.
+        recreate: objects that may be deleted and created again.
+    """
+
+    target: str | None
+    overlay: Path | None
+    profile: str | None
+    added: tuple[str, ...]
+    left_out: tuple[str, ...]
+    components: tuple[str, ...]
+    no_overlay: bool = False
+    mirror: Mirror | None = None
+    no_mirror: bool = False
+    adopted: tuple[str, ...] = ()
+    recreate: tuple[Named, ...] = ()
+
+    def open(self, catalog: Catalog) -> tuple[Catalog, str]:
+        """Return the catalogue with the overlay in it, and the target's name; all names that were given exist.
+
+        Raises:
+            CatalogError: one of them does not, or the overlay is malformed or on another target.
+        """
+        from modelyard.catalog import with_overlay
+        from modelyard.catalog.choice import check_names
+        from modelyard.errors import CatalogError
+
+        target = self.target or DEFAULT_TARGET
+        if self.overlay is not None:
+            catalog = with_overlay(catalog, self.overlay)
+            assert catalog.overlay is not None
+            own = catalog.overlay.target
+            if self.target not in (None, own.name, own.base):
+                raise CatalogError(
+                    f"overlay {self.overlay}",
+                    f"is on target {own.base}, not on {self.target}",
+                    f"leave --target away, or change `base` in {self.overlay / 'target.yaml'}",
+                )
+            target = own.name
+        catalog.target(target)
+        for name in self.components:
+            catalog.component(name)
+        check_names(catalog.components, added=self.added, left_out=self.left_out)
+        if self.profile is not None:
+            catalog.listed(target, self.profile)
+        return catalog, target
+
+    def compose(self, catalog: Catalog, target: str) -> Composition:
+        """Return the components that the options alone come to; without --profile, of all profiles."""
+        from modelyard.catalog.choice import Composition, compose
+
+        if self.components:
+            return Composition(self.components, {})
+        listed = catalog.listed(target, self.profile)
+        return compose(listed, catalog.requires, added=self.added, left_out=self.left_out)
+
+
+def to_recreate(text: str) -> Named:
+    """Return the object that KIND/[NAMESPACE/]NAME names.
+
+    Raises:
+        ValueError: it names none.
+    """
+    from modelyard.plan.recreate import named
+
+    return named(text)

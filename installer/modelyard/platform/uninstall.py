@@ -1,0 +1,89 @@
+"""Remove what was installed: reach the cluster, plan, ask, take the turn, plan anew, remove backwards."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from modelyard import apply
+from modelyard.apply import Removal
+from modelyard.catalog import load
+from modelyard.cluster import Session
+from modelyard.events import Emit
+from modelyard.paths import data_root
+from modelyard.platform.where import Where
+
+__all__ = ["Removal", "Removed", "Request", "uninstall"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What to remove, and from where.
+
+    Args:
+        where: the cluster.
+        components: these alone; none: all.
+        timeout: seconds that each single wait may last.
+        delete_data: users' objects of its kinds, and namespaces with what is in them, too.
+        lost: components whose inventories are lost, too.
+        remove_finalizers: take finalizers off what does not go.
+        command: the command, as others that want to change the same cluster are told of it.
+    """
+
+    where: Where
+    components: tuple[str, ...] = ()
+    timeout: float = 300.0
+    delete_data: bool = False
+    lost: bool = False
+    remove_finalizers: bool = False
+    command: str = "modelyard uninstall"
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What was removed, and in how many seconds."""
+
+    components: tuple[str, ...]
+    seconds: float
+
+
+def uninstall(request: Request, emit: Emit, agreed: Callable[[Removal, str], None]) -> Removed:
+    """Remove it, and nothing else.
+
+    Args:
+        request: what to remove, and from where.
+        emit: takes the events; called from several threads.
+        agreed: is asked, with the plan and the apiserver's address, before anything is removed; raises to stop.
+
+    Raises:
+        ModelyardError: the first failure.
+    """
+    session = request.where.open()
+    removal = _plan(request, session)
+    if not removal.order:
+        return Removed((), 0.0)
+    agreed(removal, session.server)
+    cancelled = threading.Event()
+    holder = apply.this_command(request.command)
+    with apply.at_work(session, holder, emit=emit, timeout=request.timeout, cancelled=cancelled) as turn:
+        turn.take()
+        removal = _plan(request, session)  # anew: another may have been at work until now
+        seconds = apply.uninstall(
+            session,
+            removal,
+            delete_data=request.delete_data,
+            remove_finalizers=request.remove_finalizers,
+            emit=emit,
+            timeout=request.timeout,
+            cancelled=cancelled,
+        )
+    return Removed(tuple(removal.order), seconds)
+
+
+def _plan(request: Request, session: Session) -> Removal:
+    return apply.plan_removal(session, request.components, lost=request.lost, catalogue=_requirements)
+
+
+def _requirements() -> Mapping[str, Sequence[str]]:
+    return {name: item.requires for name, item in load(data_root()).components.items()}
