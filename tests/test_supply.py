@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from modelyard.catalog import Catalog, load
-from modelyard.local import supply
+from modelyard.platform.embedded import supply
 from modelyard.local.artifacts.images import GoImage
 from modelyard.paths import data_root
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from modelyard.apply.run import StoppedError
-from modelyard.local import loading
+from modelyard.platform.embedded import loading
 
 
 @pytest.fixture(autouse=True)
