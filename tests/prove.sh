@@ -13,19 +13,19 @@ cleanup() {
 }
 trap cleanup EXIT
 
-conformance() { # conformance CLUSTER AREA...: what fails is no longer recorded, and the others still are
-  local name=$1 area chosen=()
-  shift
+conformance() { # conformance CLUSTER JOBS AREA...: what fails is no longer recorded, and the others still are
+  local name=$1 jobs=$2 area chosen=()
+  shift 2
   for area in "$@"; do chosen+=(--area "$area"); done
-  "$BIN/modelyard" conformance --name "$name" --record "$RECORD" "${chosen[@]}" || failed=1
+  "$BIN/modelyard" conformance --name "$name" -j "$jobs" --record "$RECORD" "${chosen[@]}" || failed=1
 }
 
 "$BIN/modelyard" install --name "$CLUSTER" --profile full || exit 1
-conformance "$CLUSTER" "$@"
+conformance "$CLUSTER" 2 "$@"
 if (($# == 0)) || [[ " $* " == *" network "* ]]; then
   "$BIN/modelyard" local up --name "$NICS" --nodes 2 --nics 2 --nic-mbit 300 || exit 1
   "$BIN/modelyard" install --name "$NICS" --component whereabouts --component trainer || exit 1 # trainer: its image runs the jobs
-  conformance "$NICS" network
+  conformance "$NICS" 1 network
 fi
 "$BIN/python" -m docs.generate
 exit "$failed"

@@ -56,7 +56,14 @@ _ASK_AGAIN = """
 import http.client, json, sys, time
 host, path, body, pause = sys.argv[1:]
 connection = http.client.HTTPConnection(host, timeout=10)
-connection.connect()
+for _ in range(240):
+    try:
+        connection.connect()
+        break
+    except ConnectionRefusedError as error:  # the service is ready, and this node's kube-proxy has yet to hear of it
+        last, _ = error, time.sleep(0.25)
+else:
+    sys.exit(f"no connection: {last}")
 first = connection.sock
 for wait in (float(pause), 0):
     connection.request("POST", path, body, {"Content-Type": "application/json"})
