@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from modelyard.catalog import Catalog, Target, load
-from modelyard.catalog.inherit import inherited
+from modelyard.catalog.inherit import completed, inherited
 from modelyard.errors import CatalogError
 
 BASE = {
@@ -18,6 +18,7 @@ BASE = {
     "refusesApiGroups": ("other.example.com", "mine.example.com"),
     "storageClasses": {"ReadWriteOnce": "disk", "ReadWriteMany": "share"},
 }
+FULL = "profiles: {core: [own]}\nadds: {core: [meter]}"
 PROFILES: dict[str, tuple[str, ...]] = {"core": ("own",)}
 
 
@@ -72,6 +73,36 @@ def test_what_the_base_leaves_out_is_refused_with_its_reason(catalog: Catalog) -
 def test_a_target_may_bring_back_what_its_base_leaves_out(catalog: Catalog) -> None:
     assert catalog.inherited("more").leavesOut == {}
     assert catalog.folder("more", "meter") == catalog.root / "overlays/more/meter"
+
+
+def test_a_target_has_the_components_of_its_base_without_what_it_leaves_out_or_offers(catalog: Catalog) -> None:
+    low = target(
+        "low", profiles={"core": ["own"], "full": ["own", "meter", "queue"]}, offered={"extra": "x", "odd": "y"}
+    )
+    own = Target.model_validate(
+        {"name": "t", "summary": "x", "base": "low", "leavesOut": {"odd": "z"}, "offered": {"meter": "asked for"}}
+    )
+    found = completed(own, low)
+    assert found.profiles == {"core": ("own",), "full": ("own", "queue")}
+    assert found.offered == {"extra": "x", "meter": "asked for"}
+    more = own.model_copy(update={"adds": {"full": ("extra",)}})
+    assert completed(more, low).profiles["full"] == ("own", "queue", "extra")
+    assert completed(more, low).offered == {"meter": "asked for"}
+    listed = target("t", base="low")
+    assert completed(listed, low).profiles == PROFILES
+
+
+def test_what_a_target_adds_is_for_a_profile_of_its_base(catalog: Catalog) -> None:
+    for fields, said in (("adds: {ful: [meter]}", "is on low, which has none"), (FULL, "lists its profiles itself")):
+        (catalog.root / "overlays/thin/target.yaml").write_text(f"name: thin\nsummary: x\nbase: low\n{fields}\n")
+        with pytest.raises(CatalogError, match=said):
+            load(catalog.root)
+
+
+def test_a_target_without_a_base_lists_its_profiles(catalog: Catalog) -> None:
+    (catalog.root / "overlays/low/target.yaml").write_text("name: low\nsummary: x\n")
+    with pytest.raises(CatalogError, match="has no profiles, and no base to take them from"):
+        load(catalog.root)
 
 
 WANTED = {"what": "x", "fix": "y", "check": "look"}

@@ -21,6 +21,23 @@ def inherited(chain: Sequence[Target]) -> Target:
     return result
 
 
+def completed(target: Target, base: Target) -> Target:
+    """Return a target of the catalogue with the components that it has and offers because its base does.
+
+    Args:
+        target: as its file has it.
+        base: the target that it is on, completed itself.
+    """
+    beside = {*target.leavesOut, *target.offered}
+    profiles = target.profiles or {
+        name: (*(each for each in listed if each not in beside), *target.adds.get(name, ()))
+        for name, listed in base.profiles.items()
+    }
+    has = {each for listed in profiles.values() for each in listed}
+    offered = {name: when for name, when in base.offered.items() if name not in has and name not in target.leavesOut}
+    return target.model_copy(update={"profiles": profiles, "offered": offered | target.offered})
+
+
 def _on(target: Target, base: Target) -> Target:
     refused, required = target.refusesApiGroups, target.requiresApiGroups
     external = {

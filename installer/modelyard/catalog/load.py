@@ -8,7 +8,7 @@ from pathlib import Path
 
 from modelyard.catalog import graph
 from modelyard.catalog.document import read_model
-from modelyard.catalog.inherit import inherited
+from modelyard.catalog.inherit import completed, inherited
 from modelyard.catalog.models import UNRESOLVED, Component, Lock, Target
 from modelyard.catalog.names import nearest, unknown
 from modelyard.catalog.overlay import UserOverlay, read_overlay
@@ -170,10 +170,11 @@ def load(root: Path) -> Catalog:
     components = _components(root)
     graph.check({name: component.requires for name, component in components.items()})
     _check_upstreams(components, lock)
-    targets = _targets(root)
+    written = _targets(root)
+    _check_bases(written)
+    targets = {name: _completed(name, written) for name in written}
     for target in targets.values():
         _check_names(target, components, shown=f"overlays/{target.name}/target.yaml")
-    _check_bases(targets)
     return Catalog(root=root, components=components, targets=targets, lock=lock)
 
 
@@ -234,6 +235,16 @@ def _targets(root: Path) -> dict[str, Target]:
     return found
 
 
+def _completed(name: str, written: Mapping[str, Target]) -> Target:
+    """Return a target with the components that it has because its base does."""
+    target = written[name]
+    if target.base is None:
+        return target
+    base = _completed(target.base, written)
+    _check_adds(target, base, shown=f"overlays/{name}/target.yaml")
+    return completed(target, base)
+
+
 def _check_upstreams(components: Mapping[str, Component], lock: Lock) -> None:
     for component in components.values():
         if component.upstream is not None and component.upstream not in lock.upstreams:
@@ -262,6 +273,13 @@ def _check_names(target: Target, components: Mapping[str, Component], *, shown: 
         raise CatalogError(shown, f"offered and leavesOut both name component {name}", f"edit one of them in {shown}")
 
 
+def _check_adds(target: Target, base: Target, *, shown: str) -> None:
+    for profile in target.adds:
+        if target.profiles or profile not in base.profiles:
+            why = "lists its profiles itself" if target.profiles else f"is on {base.name}, which has none"
+            raise CatalogError(shown, f"adds names profile {profile}, but the target {why}", f"edit adds in {shown}")
+
+
 def _check_apart(
     field: str, named: Iterable[str], needed: Collection[str], components: Mapping[str, Component], *, shown: str
 ) -> None:
@@ -277,6 +295,8 @@ def _check_apart(
 
 
 def _check_profiles(target: Target, components: Mapping[str, Component], *, shown: str) -> None:
+    if not target.profiles:
+        raise CatalogError(shown, "has no profiles, and no base to take them from", f"add `profiles` to {shown}")
     for profile, names in target.profiles.items():
         for name in names:
             if name not in components:

@@ -142,7 +142,8 @@ class Difference(Model):
     summary: str = Field(description="what is different, and why", min_length=1)
     source: str = Field(description="the page or upstream file that says so", min_length=1)
     basis: Basis = Field(
-        description="document: read there or in a copy; unverified: from memory, to be checked on a real cluster"
+        default=Basis.DOCUMENT,
+        description="document: read there or in a copy; unverified: from memory, to be checked on a real cluster",
     )
     inherited: bool = Field(
         default=False, description="holds for the targets on this one, too, where they have what it is about"
@@ -176,7 +177,13 @@ class Target(Model):
         description="the target that it is a thin overlay on: it is installed as that one is, and what that "
         "one says of its clusters and leaves out holds here too",
     )
-    profiles: dict[str, tuple[Name, ...]] = Field(description="components by profile", min_length=1)
+    profiles: dict[str, tuple[Name, ...]] = Field(
+        default={},
+        description="components by profile; absent: those of `base`, without what is left out or offered here",
+    )
+    adds: dict[str, tuple[Name, ...]] = Field(
+        default={}, description="components by profile that come to those of `base`, where `profiles` is absent"
+    )
     namespaces: tuple[Name, ...] = Field(default=(), description="namespaces that the target needs beside")
     values: dict[str, str] = Field(
         default={},
@@ -190,7 +197,8 @@ class Target(Model):
     )
     offered: dict[Name, str] = Field(
         default={},
-        description="components of no profile that `--with` adds on this target, each with when to take it",
+        description="components of no profile that `--with` adds on this target, each with when to take it; so are "
+        "those that `base` offers, unless the target has them or leaves them out",
     )
     leavesOut: dict[Name, str] = Field(  # noqa: N815
         default={}, description="components that the target does not have, each with the reason"

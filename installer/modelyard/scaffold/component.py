@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from modelyard.catalog import Area, Catalog
@@ -78,7 +79,7 @@ def new_component(catalog: Catalog, area: str, name: str, targets: Sequence[str]
     edits: dict[Path, str] = {}
     for target in chosen:
         refuse_existing(catalog.root / "overlays" / target / name)
-        edits |= _listed(catalog, target, area, name)
+        edits |= _listed(catalog, target, area, name, chosen)
     return Draft({catalog.root / "manifests" / area / name: _manifests(area, name)}, edits)
 
 
@@ -91,14 +92,27 @@ def _manifests(area: str, name: str) -> dict[str, str]:
     }
 
 
-def _listed(catalog: Catalog, target: str, area: str, name: str) -> dict[Path, str]:
-    """Return the target's two lists of components with `name` in them."""
-    folder, profiles = catalog.root / "overlays" / target, catalog.target(target).profiles
-    profile = PROFILE if PROFILE in profiles else min(profiles)
-    return {
-        path: append(path.read_text(encoding="utf-8"), where, item, shown=path.relative_to(catalog.root).as_posix())
-        for path, where, item in (
-            (folder / "target.yaml", ("profiles", profile), name),
-            (folder / "kustomization.yaml", ("resources",), f"../../manifests/{area}/{name}"),
-        )
-    }
+def _listed(catalog: Catalog, target: str, area: str, name: str, chosen: Collection[str]) -> dict[Path, str]:
+    """Return the target's lists of components with `name` in them."""
+    file = catalog.root / "overlays" / target / "target.yaml"
+    whole = file.with_name("kustomization.yaml")
+    edits = {whole: _appended(catalog, whole, ("resources",), f"../../manifests/{area}/{name}")}
+    found = catalog.target(target)
+    profile = PROFILE if PROFILE in found.profiles else min(found.profiles)
+    if re.search(r"^profiles:", file.read_text(encoding="utf-8"), re.MULTILINE):
+        edits[file] = _appended(catalog, file, ("profiles", profile), name)
+    elif found.base not in chosen:  # else it has what its base has
+        edits[file] = _added(catalog, file, profile, name)
+    return edits
+
+
+def _added(catalog: Catalog, file: Path, profile: str, name: str) -> str:
+    """Return target.yaml of a target that has its base's profiles, with one component more than those."""
+    text = file.read_text(encoding="utf-8")
+    if re.search(r"^adds:", text, re.MULTILINE):
+        return _appended(catalog, file, ("adds", profile), name)
+    return f"{text.rstrip()}\nadds:\n  {profile}: [{name}]\n"
+
+
+def _appended(catalog: Catalog, file: Path, where: tuple[str, ...], item: str) -> str:
+    return append(file.read_text(encoding="utf-8"), where, item, shown=file.relative_to(catalog.root).as_posix())

@@ -6,8 +6,6 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-import yaml
-
 from modelyard.catalog import Catalog
 from modelyard.scaffold.draft import Draft, kustomization
 from modelyard.scaffold.names import check_name
@@ -15,6 +13,7 @@ from modelyard.scaffold.names import check_name
 _DIFFERS = """\
 What differs here goes into a folder of the component's name, whose kustomization.yaml names the one above and has
 `patches:`; then the entry above is that folder."""
+_HEAD = "name: {name}\nsummary: {base}, with what differs at our site\nbase: {base}\n"
 _COMMENT = "What differs from {base}: `patches:` that change what comes from there."
 
 
@@ -35,7 +34,7 @@ def new_target(catalog: Catalog, name: str, base: str) -> Draft:
     return Draft(
         {
             folder: {
-                "target.yaml": _target(catalog, name, base) + _offered(catalog, base),
+                "target.yaml": _HEAD.format(name=name, base=base),
                 "kustomization.yaml": kustomization(*entries, comment=_DIFFERS),
             }
         }
@@ -79,10 +78,4 @@ def _below(catalog: Catalog, base: str, component: str, folder: Path) -> str:
 def _target(catalog: Catalog, name: str, base: str) -> str:
     profiles = catalog.target(base).profiles.items()
     lines = "".join(f"  {profile}: [{', '.join(names)}]\n" for profile, names in profiles)
-    return f"name: {name}\nsummary: {base}, with what differs at our site\nbase: {base}\nprofiles:\n{lines}"
-
-
-def _offered(catalog: Catalog, base: str) -> str:
-    """Return what `base` offers, as target.yaml has it; a target says itself what it offers."""
-    offered = catalog.target(base).offered
-    return yaml.safe_dump({"offered": dict(offered)}, sort_keys=False, width=110) if offered else ""
+    return f"{_HEAD.format(name=name, base=base)}profiles:\n{lines}"
