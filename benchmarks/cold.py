@@ -24,8 +24,8 @@ from benchmarks.platform import parts
 from benchmarks.space import disk_gib, watched_memory
 from benchmarks.timeline import Step, Told, watch
 from modelyard.catalog import load
-from modelyard.local.artifacts.toolchain import find_go
-from modelyard.local.runtime.layout import layout
+from modelyard.local.build.toolchain import find_go
+from modelyard.local.state.layout import layout
 from modelyard.paths import data_root
 
 GOAL_SECONDS = 900.0

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from modelyard.catalog import Catalog, GoBuild
-from modelyard.local.artifacts.binaries import CONTROL_PLANE, HELM, KUSTOMIZE, GoBinary, build_binary
-from modelyard.local.artifacts.store import Store
-from modelyard.local.artifacts.toolchain import GoToolchain
+from modelyard.local.build.binaries import CONTROL_PLANE, HELM, KUSTOMIZE, GoBinary, build_binary
+from modelyard.local.build.store import Store
+from modelyard.local.build.toolchain import GoToolchain
 
 MODULE = "shared"
 

@@ -16,7 +16,7 @@ from datetime import datetime
 
 from modelyard.catalog import Component, Cost, load
 from modelyard.cluster import Session, connect
-from modelyard.local.runtime.layout import layout
+from modelyard.local.state.layout import layout
 from modelyard.objects import GroupKind, Object, dig, labels_of, mappings, text
 from modelyard.paths import data_root
 from modelyard.plan.inventory import PART_OF_LABEL, applyset_id

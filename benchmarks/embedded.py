@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.commands import MODELYARD, attempt, run
 from benchmarks.tools import tool
-from modelyard.local.artifacts.images import PAUSE
-from modelyard.local.runtime.layout import layout
+from modelyard.local.build.images import PAUSE
+from modelyard.local.state.layout import layout
 
 
 @dataclass(frozen=True, slots=True)

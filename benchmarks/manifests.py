@@ -7,8 +7,8 @@ from pathlib import Path
 from benchmarks.commands import MODELYARD, run
 from modelyard.catalog import load
 from modelyard.events import discard
-from modelyard.local.artifacts.queue import BuildQueue
-from modelyard.local.artifacts.toolchain import find_go
+from modelyard.local.build.queue import BuildQueue
+from modelyard.local.build.toolchain import find_go
 from modelyard.paths import cache_dir, data_root
 from modelyard.platform.embedded import supply
 

@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from modelyard.local.runtime.cgroups import find_cgroups
-from modelyard.local.runtime.layout import layout
-from modelyard.local.runtime.procfs import pids, resident_bytes, stat_fields
-from modelyard.local.runtime.record import running_supervisor
+from modelyard.local.host.cgroups import find_cgroups
+from modelyard.local.host.procfs import pids, resident_bytes, stat_fields
+from modelyard.local.state.layout import layout
+from modelyard.local.state.record import running_supervisor
 
 _PROC = Path("/proc")
 # "-7d9f8b6c5-x2x9k" of a Deployment's pod, so that a figure is the same thing in every run.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from benchmarks.tools import tool
 from modelyard.catalog import load
-from modelyard.local.artifacts.toolchain import find_go
+from modelyard.local.build.toolchain import find_go
 from modelyard.paths import cache_dir, data_root
 from modelyard.render import helm, staging
 from modelyard.render.allowed_roots import AllowedRoots

@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 
 from modelyard.events import discard
-from modelyard.local.artifacts.binaries import CONTROL_PLANE, HELM, KUSTOMIZE
-from modelyard.local.artifacts.queue import BuildQueue
-from modelyard.local.artifacts.toolchain import find_go
+from modelyard.local.build.binaries import CONTROL_PLANE, HELM, KUSTOMIZE
+from modelyard.local.build.queue import BuildQueue
+from modelyard.local.build.toolchain import find_go
 from modelyard.paths import cache_dir
 
 _KNOWN = {binary.name: binary for binary in (*CONTROL_PLANE, KUSTOMIZE, HELM)}

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import settings
 
 from modelyard.errors import ModelyardError
-from modelyard.local.runtime import ClusterInfo, ClusterSpec, down, up
-from modelyard.local.runtime.files import locked, read_json, write_json
-from modelyard.local.runtime.layout import names
-from modelyard.local.runtime.procfs import ProcessId, identify, is_alive
+from modelyard.local import ClusterInfo, ClusterSpec, down, up
+from modelyard.local.host.files import locked, read_json, write_json
+from modelyard.local.host.procfs import ProcessId, identify, is_alive
+from modelyard.local.state.layout import names
 from modelyard.paths import cache_dir
 
 # How long an example takes says nothing here: the machine is shared.
@@ -65,8 +65,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def bring() -> Bring:
     """Bring a cluster up from the cached binaries; what a test leaves running ends with the run."""
     from modelyard.events import discard
-    from modelyard.local.artifacts.cluster_set import cluster_binaries
-    from modelyard.local.artifacts.debian import ensure_host_packages
+    from modelyard.local.build.cluster_set import cluster_binaries
+    from modelyard.local.build.debian import ensure_host_packages
 
     ensure_host_packages(discard)
     binaries, pause_image = cluster_binaries(cache_dir(), discard)

@@ -34,7 +34,7 @@ trap cleanup EXIT
 
 remove_abandoned() { # the clusters of runs that were killed
   local name
-  for name in $("$BIN/python" -c 'from modelyard.local.runtime.layout import names; print(*names())'); do
+  for name in $("$BIN/python" -c 'from modelyard.local.state.layout import names; print(*names())'); do
     [[ $name =~ ^test-([0-9]+)$ && ! -e /proc/${BASH_REMATCH[1]} ]] || continue
     "$BIN/modelyard" local down --name "$name" --delete
   done

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from modelyard.local.runtime.layout import layout, make_root
+from modelyard.local.state.layout import layout, make_root
 from modelyard.paths import data_root
 
 BIN = Path(sys.executable).parent

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from modelyard.catalog import Catalog, load
-from modelyard.platform.embedded import supply
-from modelyard.local.artifacts.images import GoImage
+from modelyard.local.build.images import GoImage
 from modelyard.paths import data_root
+from modelyard.platform.embedded import supply
 
 
 class Recorder:

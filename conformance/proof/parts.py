@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from modelyard.catalog import Catalog, Component, GoBuild, PythonBuild
-from modelyard.local.artifacts.binaries import module_fingerprint
-from modelyard.local.artifacts.python_recipe import ROOTFS_FILE, folder_digest
+from modelyard.local.build.binaries import module_fingerprint
+from modelyard.local.build.python_recipe import ROOTFS_FILE, folder_digest
 from modelyard.plan.desired import digest
 from modelyard.render.render import Renderer
 

@@ -15,9 +15,9 @@ from apply_helpers import IMAGE, Events
 from modelyard.apply import members
 from modelyard.apply.chosen import forget_choice
 from modelyard.cluster import Session, connect
-from modelyard.local.artifacts.oci import ImageConfig, write_binary_layer, write_image
-from modelyard.local.runtime import ClusterInfo, load_image
-from modelyard.local.runtime.files import locked
+from modelyard.local import ClusterInfo, load_image
+from modelyard.local.build.oci import ImageConfig, write_binary_layer, write_image
+from modelyard.local.host.files import locked
 from modelyard.objects import GroupKind, ObjectRef, text
 from modelyard.plan import inventory
 from modelyard.plan.inventory import Inventory

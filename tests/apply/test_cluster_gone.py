@@ -17,7 +17,7 @@ from modelyard.apply import install
 from modelyard.cluster import Session, connect
 from modelyard.errors import ClusterUnreachableError
 from modelyard.events import StepDone, StepFailed, StepProgress
-from modelyard.local.runtime import ClusterInfo
+from modelyard.local import ClusterInfo
 
 
 class Way:

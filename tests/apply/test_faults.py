@@ -28,7 +28,7 @@ from modelyard.apply.members import parent_ref, read
 from modelyard.cluster import Session, Watcher, connect
 from modelyard.cluster.transport import READ_SECONDS
 from modelyard.errors import ClusterUnreachableError
-from modelyard.local.runtime import ClusterInfo
+from modelyard.local import ClusterInfo
 from modelyard.objects import ObjectRef
 from modelyard.plan import kinds
 

@@ -9,7 +9,7 @@ from modelyard.apply.run import Run, stopped
 from modelyard.cluster import connect
 from modelyard.errors import ClusterUnreachableError, ModelyardError, RequestStoppedError
 from modelyard.events import discard
-from modelyard.local.runtime import ClusterInfo
+from modelyard.local import ClusterInfo
 
 FAILURES = {
     "a": stopped(),

@@ -20,8 +20,8 @@ from modelyard.apply.members import parent_ref
 from modelyard.cluster import ApiError, Session
 from modelyard.errors import ApplyError, NotReadyError, RefusalError
 from modelyard.events import discard
-from modelyard.local.artifacts.cluster_set import cluster_binaries
-from modelyard.local.runtime import ClusterInfo
+from modelyard.local import ClusterInfo
+from modelyard.local.build.cluster_set import cluster_binaries
 from modelyard.objects import ObjectRef, annotations_of, dig, labels_of, mappings, ref_of, text
 from modelyard.paths import cache_dir
 from modelyard.plan import inventory

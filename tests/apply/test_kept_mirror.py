@@ -12,7 +12,7 @@ import pytest
 from apply_helpers import ABOUT, namespace
 
 from modelyard.cluster import Session
-from modelyard.local.runtime import ClusterInfo
+from modelyard.local import ClusterInfo
 from modelyard.objects import ObjectRef, dig
 
 IMAGE = "registry.example.test/group/tool:v1"

@@ -9,7 +9,7 @@ from apply_helpers import Obj, definition, namespace, rendered, thing
 
 from modelyard.apply import Rendered, install, members
 from modelyard.cluster import ApiError, Session, Watcher, connect
-from modelyard.local.runtime import ClusterInfo
+from modelyard.local import ClusterInfo
 from modelyard.objects import GroupKind, ref_of
 
 NOBODY = {"clientConfig": {"url": "https://127.0.0.1:1/convert"}, "conversionReviewVersions": ["v1"]}

@@ -18,7 +18,7 @@ from modelyard.catalog import Target
 from modelyard.cluster import Session
 from modelyard.errors import NotReadyError, RefusalError
 from modelyard.events import discard
-from modelyard.local.runtime import ClusterInfo
+from modelyard.local import ClusterInfo
 from modelyard.objects import GroupKind, ref_of
 
 

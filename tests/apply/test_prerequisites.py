@@ -13,7 +13,7 @@ from modelyard.apply import check_prerequisites, refuse_missing_prerequisites
 from modelyard.catalog import Target
 from modelyard.cluster import Session
 from modelyard.errors import RefusalError
-from modelyard.local.runtime import ClusterInfo
+from modelyard.local import ClusterInfo
 from modelyard.objects import Object, ObjectRef
 
 

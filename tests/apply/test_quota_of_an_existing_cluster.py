@@ -14,7 +14,7 @@ from apply_helpers import ABOUT, deployment, namespace
 
 from modelyard.apply import plan_removal, uninstall
 from modelyard.cluster import Session, Watcher
-from modelyard.local.runtime import ClusterInfo
+from modelyard.local import ClusterInfo
 from modelyard.objects import GroupKind, Object, ObjectRef, dig, mapping, text
 from modelyard.plan.team_quota import pod_request
 from modelyard.quantity import parse

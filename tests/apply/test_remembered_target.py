@@ -19,7 +19,7 @@ from modelyard.catalog.choice import Choice
 from modelyard.cli import main as group
 from modelyard.cluster import Session
 from modelyard.errors import ModelyardError, RefusalError
-from modelyard.local.runtime import ClusterInfo, ClusterSpec
+from modelyard.local import ClusterInfo, ClusterSpec
 from modelyard.objects import ObjectRef
 from modelyard.plan import embedded
 from modelyard.plan.aim import Aim

@@ -25,7 +25,7 @@ from apply_helpers import (
 from modelyard.apply import compare_all, install, members, preview
 from modelyard.cluster import Session
 from modelyard.errors import ApplyError, RefusalError
-from modelyard.local.runtime import ClusterInfo
+from modelyard.local import ClusterInfo
 from modelyard.objects import Object, ObjectRef, dig, labels_of, ref_of, text
 from modelyard.plan.adoption import Adoption
 from modelyard.plan.changes import Action

@@ -24,8 +24,8 @@ from modelyard.apply import StoppedError, install
 from modelyard.apply.gate import Gate
 from modelyard.cluster import Session
 from modelyard.errors import NotReadyError
-from modelyard.local.runtime import ClusterInfo
-from modelyard.local.runtime.enter import enter_prefix
+from modelyard.local import ClusterInfo
+from modelyard.local.node.enter import enter_prefix
 from modelyard.objects import ref_of
 
 Serve = Callable[[int], None]

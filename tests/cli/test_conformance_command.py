@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from modelyard.local.runtime import ClusterInfo
+from modelyard.local import ClusterInfo
 from modelyard.paths import data_root
 
 PASSES = "def test_passes(session): assert session.check().startswith('v')"

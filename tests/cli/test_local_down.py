@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from modelyard.errors import LocalClusterError
-from modelyard.local.runtime.files import locked
-from modelyard.local.runtime.layout import MARK, Layout, make_root
+from modelyard.local.host.files import locked
+from modelyard.local.state.layout import MARK, Layout, make_root
 
 Down = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -40,7 +40,7 @@ def test_a_full_disk_in_the_middle_is_said_and_the_same_command_goes_on_later(tm
     tools = cache_dir() / "store"
     program = f"""
 import os, pathlib, subprocess, sys
-from modelyard.local.runtime import linux
+from modelyard.local.host import linux
 linux.unshare(linux.CLONE_NEWNS)
 linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
 linux.mount("tmpfs", {str(cache)!r}, "tmpfs", data="size=4m")

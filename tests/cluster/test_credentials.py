@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from modelyard.local.runtime.identities import make_identities
-from modelyard.local.runtime.layout import Layout
+from modelyard.local.state.identities import make_identities
+from modelyard.local.state.layout import Layout
 
 _COMMAND = """
 import os, signal, sys
@@ -38,7 +38,7 @@ _CLIENTS = {
     # With a context named it is the official client that reads the kubeconfig.
     "official": "import json; from modelyard.cluster import connect; path = Path(sys.argv[1]); "
     "connect(path, json.loads(path.read_text())['current-context'])",
-    "up": "from modelyard.local.runtime.api import Api; Api(Path(sys.argv[1])).get_json('/version')",
+    "up": "from modelyard.local.control_plane.api import Api; Api(Path(sys.argv[1])).get_json('/version')",
 }
 
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from modelyard.cluster.endpoint import of_certificates
-from modelyard.local.runtime import ClusterInfo
+from modelyard.local import ClusterInfo
 
 Document = dict[str, Any]
 ASK = """

@@ -18,8 +18,8 @@ import pytest
 from docs_pages import ROOT, Block, blocks, pages
 from docs_runner import copy_clone, not_printed, run
 
-from modelyard.local.runtime import down
-from modelyard.local.runtime.layout import names
+from modelyard.local import down
+from modelyard.local.state.layout import names
 
 
 def _by_page(needs: str) -> list[list[Block]]:

@@ -8,7 +8,7 @@ import tomllib
 import pytest
 from docs_pages import ROOT
 
-from modelyard.local.artifacts.debian import HOST_PACKAGES, RUNTIME_PACKAGES
+from modelyard.local.build.debian import HOST_PACKAGES, RUNTIME_PACKAGES
 
 PAGE = (ROOT / "docs/explanation/dependencies.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

@@ -6,8 +6,8 @@ import os
 import tarfile
 from pathlib import Path
 
-from modelyard.local.artifacts.python_layer import LayerWriter
-from modelyard.local.artifacts.python_packages import drop, take_scripts
+from modelyard.local.build.python_layer import LayerWriter
+from modelyard.local.build.python_packages import drop, take_scripts
 
 
 def tree(folder: Path) -> Path:

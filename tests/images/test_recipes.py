@@ -9,10 +9,10 @@ import pytest
 
 from modelyard.catalog import PythonBuild, load
 from modelyard.errors import BuildError
-from modelyard.local.artifacts import python_recipe
-from modelyard.local.artifacts.python_image import recipe_fingerprint
-from modelyard.local.artifacts.python_recipe import RECIPES, load_recipe, load_rootfs, lock_file, recipe_names
-from modelyard.local.artifacts.python_rootfs import rootfs_fingerprint
+from modelyard.local.build import python_recipe
+from modelyard.local.build.python_image import recipe_fingerprint
+from modelyard.local.build.python_recipe import RECIPES, load_recipe, load_rootfs, lock_file, recipe_names
+from modelyard.local.build.python_rootfs import rootfs_fingerprint
 from modelyard.paths import data_root
 
 

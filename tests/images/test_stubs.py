@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from modelyard.errors import BuildError
-from modelyard.local.artifacts.python_elf import Library, Need, is_elf, read_library
-from modelyard.local.artifacts.python_stub import EXIT_CODE, write_stub
-from modelyard.local.artifacts.python_stubs import assign, check_links, missing_libraries
+from modelyard.local.build.python_elf import Library, Need, is_elf, read_library
+from modelyard.local.build.python_stub import EXIT_CODE, write_stub
+from modelyard.local.build.python_stubs import assign, check_links, missing_libraries
 
 SYMBOLS = [
     Need("gpu_call", is_object=False),

@@ -12,10 +12,10 @@ import pytest
 from cluster_helpers import IMAGE, Kubectl
 
 from modelyard.events import discard
-from modelyard.local.artifacts.cluster_set import cluster_binaries
-from modelyard.local.artifacts.oci import ImageConfig, write_binary_layer, write_image
-from modelyard.local.runtime import ClusterInfo, ClusterSpec, down, load_image
-from modelyard.local.runtime.layout import layout
+from modelyard.local import ClusterInfo, ClusterSpec, down, load_image
+from modelyard.local.build.cluster_set import cluster_binaries
+from modelyard.local.build.oci import ImageConfig, write_binary_layer, write_image
+from modelyard.local.state.layout import layout
 from modelyard.paths import cache_dir
 
 _PROGRAMS = ("bash", "sleep", "socat", "getent", "hostname", "cat")

@@ -12,9 +12,9 @@ import pytest
 
 from modelyard.apply.run import stopped
 from modelyard.errors import CatalogError, LocalClusterError
-from modelyard.local.runtime.layout import Layout
-from modelyard.local.runtime.procfs import identify
-from modelyard.local.runtime.record import write_supervisor
+from modelyard.local.host.procfs import identify
+from modelyard.local.state.layout import Layout
+from modelyard.local.state.record import write_supervisor
 from modelyard.platform.embedded.alive import alive
 
 
@@ -68,8 +68,8 @@ def test_a_disk_that_became_full_is_what_is_told(tmp_path: Path) -> None:
 from pathlib import Path
 from modelyard.errors import HostError, LocalClusterError, NotReadyError
 from modelyard.platform.embedded.alive import alive
-from modelyard.local.runtime import linux
-from modelyard.local.runtime.layout import Layout
+from modelyard.local.host import linux
+from modelyard.local.state.layout import Layout
 linux.unshare(linux.CLONE_NEWNS)
 linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
 linux.mount("tmpfs", {str(tmp_path)!r}, "tmpfs", data="size=8m")

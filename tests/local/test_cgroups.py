@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from modelyard.errors import LocalClusterError
-from modelyard.local.runtime import cgroups
-from modelyard.local.runtime.cgroups import BASE, Cgroups, find_cgroups
-from modelyard.local.runtime.files import locked
+from modelyard.local.host import cgroups
+from modelyard.local.host.cgroups import BASE, Cgroups, find_cgroups
+from modelyard.local.host.files import locked
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from cluster_helpers import Kubectl, pod
 
-from modelyard.local.runtime import ClusterInfo
-from modelyard.local.runtime.cgroups import find_cgroups
-from modelyard.local.runtime.layout import layout
+from modelyard.local import ClusterInfo
+from modelyard.local.host.cgroups import find_cgroups
+from modelyard.local.state.layout import layout
 
 _LIMIT = 67 << 20
 

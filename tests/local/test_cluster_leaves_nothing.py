@@ -24,10 +24,10 @@ from typing import Any
 import pytest
 from cluster_helpers import Kubectl, eventually, pod
 
-from modelyard.local.runtime import ClusterInfo, down, load_image, status
-from modelyard.local.runtime.cgroups import find_cgroups, sweep
-from modelyard.local.runtime.layout import layout
-from modelyard.local.runtime.procfs import identify, pids_inside
+from modelyard.local import ClusterInfo, down, load_image, status
+from modelyard.local.host.cgroups import find_cgroups, sweep
+from modelyard.local.host.procfs import identify, pids_inside
+from modelyard.local.state.layout import layout
 
 
 def host_view() -> dict[str, str]:
@@ -142,8 +142,8 @@ def test_interrupted_up_leaves_nothing_and_can_be_repeated(own: Any) -> None:
     program = f"""
 import signal
 from modelyard.events import StepProgress, discard
-from modelyard.local.artifacts.cluster_set import cluster_binaries
-from modelyard.local.runtime import ClusterSpec, up
+from modelyard.local.build.cluster_set import cluster_binaries
+from modelyard.local import ClusterSpec, up
 from modelyard.paths import cache_dir
 def emit(event):
     if isinstance(event, StepProgress): print(event, flush=True)
@@ -166,8 +166,9 @@ def test_killed_launcher_leaves_a_known_cluster_or_none(own: Any) -> None:
     program = f"""
 import os, signal
 from modelyard.events import discard
-from modelyard.local.artifacts.cluster_set import cluster_binaries
-from modelyard.local.runtime import ClusterSpec, launch, up
+from modelyard.local.build.cluster_set import cluster_binaries
+from modelyard.local import ClusterSpec, up
+from modelyard.local.supervisor import launch
 from modelyard.paths import cache_dir
 launch.write_supervisor = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 up(ClusterSpec(name={name!r}), *cluster_binaries(cache_dir(), discard))

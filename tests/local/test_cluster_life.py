@@ -17,12 +17,12 @@ import pytest
 from cluster_helpers import Kubectl, eventually
 
 from modelyard.errors import LocalClusterError
-from modelyard.local.runtime import ClusterInfo, ClusterSpec, down, image_digests, status
-from modelyard.local.runtime.files import locked, write_json
-from modelyard.local.runtime.layout import layout, make_root
-from modelyard.local.runtime.log_reader import choose_logs
-from modelyard.local.runtime.procfs import identify
-from modelyard.local.runtime.report import ClusterStatus
+from modelyard.local import ClusterInfo, ClusterSpec, down, image_digests, status
+from modelyard.local.host.files import locked, write_json
+from modelyard.local.host.procfs import identify
+from modelyard.local.lifecycle.log_reader import choose_logs
+from modelyard.local.lifecycle.report import ClusterStatus
+from modelyard.local.state.layout import layout, make_root
 
 Bring = Callable[..., ClusterInfo]
 KubectlFor = Callable[[ClusterInfo], Kubectl]
@@ -181,7 +181,8 @@ def test_up_without_root_is_refused_and_changes_nothing(tmp_path: Path) -> None:
 import ctypes, os, sys
 from pathlib import Path
 from modelyard.errors import HostError
-from modelyard.local.runtime import ClusterSpec, bring_up
+from modelyard.local import ClusterSpec
+from modelyard.local.lifecycle import bring_up
 os.environ["MODELYARD_STATE_DIR"] = sys.argv[1]
 os.setresuid(65534, 65534, 65534)
 ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: /proc/self is the new user's, as after an exec
@@ -202,14 +203,16 @@ def test_state_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 import os
 from pathlib import Path
 from modelyard.errors import HostError
-from modelyard.local.runtime import ClusterSpec, bring_up, linux, up
+from modelyard.local.host import linux
+from modelyard.local import ClusterSpec, up
+from modelyard.local.lifecycle import bring_up
 linux.unshare(linux.CLONE_NEWNS)
 linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
 linux.mount("tmpfs", {str(tmp_path)!r}, "tmpfs", data="size=64k")
 os.environ["MODELYARD_STATE_DIR"] = {str(tmp_path)!r}
 bring_up.require = lambda facts: None  # which would refuse such a disk
 try:
-    names = __import__("modelyard.local.runtime.node_components", fromlist=["x"])
+    names = __import__("modelyard.local.node.components", fromlist=["x"])
     wanted = (*names.NODE_BINARIES, *names.CNI_PLUGINS, "kube-apiserver", "kube-controller-manager")
     binaries = {{name: Path("/none") for name in (*wanted, "kube-scheduler", "etcd", "coredns", "kwok")}}
     up(ClusterSpec(name="dev", nodes=8), binaries, Path("/none"))

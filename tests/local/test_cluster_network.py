@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from cluster_helpers import Kubectl, eventually, pod
 
-from modelyard.local.runtime import ClusterInfo, ClusterSpec, exec_in, load_image
-from modelyard.local.runtime.host import gather
-from modelyard.local.runtime.remembered import spec_like_before
+from modelyard.local import ClusterInfo, ClusterSpec, exec_in, load_image
+from modelyard.local.host.facts import gather
+from modelyard.local.state.remembered import spec_like_before
 
 
 def server(name: str, **spec: Any) -> dict[str, Any]:

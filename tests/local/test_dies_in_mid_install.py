@@ -11,8 +11,8 @@ import pytest
 from conftest import Own
 from modelyard.errors import LocalClusterError
 from modelyard.events import Event, StepFailed, StepProgress
-from modelyard.local.runtime.layout import layout
-from modelyard.local.runtime.record import running_supervisor
+from modelyard.local.state.layout import layout
+from modelyard.local.state.record import running_supervisor
 from modelyard.platform.asked import Asked
 from modelyard.platform.clusters.protocol import EmbeddedOptions
 from modelyard.platform.install import Request, install

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelyard.errors import LocalClusterError
-from modelyard.local.runtime import merge
-from modelyard.local.runtime.files import make_private_dir
+from modelyard.local.host.files import make_private_dir
+from modelyard.local.lifecycle import merge
 
 
 def document(name: str, server: str = "https://127.0.0.1:1") -> dict[str, object]:

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from modelyard.local.runtime import node_root
-from modelyard.local.runtime.cgroups import find_cgroups
+from modelyard.local.host.cgroups import find_cgroups
+from modelyard.local.node import root as node_root
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="mount namespaces need root")
 
 _INSIDE = """
 import errno, json, os, pathlib, sys
-from modelyard.local.runtime import node_mounts
-from modelyard.local.runtime.plan import NodePlan
+from modelyard.local.node import mounts as node_mounts
+from modelyard.local.state.plan import NodePlan
 root, binary, cgroup = sys.argv[1:]
 node_mounts.enter(NodePlan("node-1", root, {binary: "/opt/modelyard/bin/tool"}, cgroup, []))
 

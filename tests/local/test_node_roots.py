@@ -20,8 +20,8 @@ from pathlib import Path
 
 import pytest
 
-from modelyard.local.runtime import node_root
-from modelyard.local.runtime.node_tree import NodeTree
+from modelyard.local.node import root as node_root
+from modelyard.local.node.tree import NodeTree
 
 
 @pytest.fixture

@@ -7,20 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelyard.errors import LocalClusterError
-from modelyard.local.runtime import fake_nodes
-from modelyard.local.runtime.addresses import node_addresses
-from modelyard.local.runtime.layout import Layout
-from modelyard.local.runtime.nics import LABEL_MBIT, LABEL_NICS, node_labels
-from modelyard.local.runtime.node_components import (
+from modelyard.local.host.addresses import node_addresses
+from modelyard.local.host.nics import LABEL_MBIT, LABEL_NICS, node_labels
+from modelyard.local.lifecycle.planning import make_plan
+from modelyard.local.node import fake_nodes
+from modelyard.local.node.components import (
     CNI_PLUGINS,
     NODE_BINARIES,
     cni_config,
     ipam_config,
     reserve_per_node,
 )
-from modelyard.local.runtime.plan import CLUSTER, Plan, from_json, to_json
-from modelyard.local.runtime.planning import make_plan
-from modelyard.local.runtime.spec import ClusterSpec
+from modelyard.local.state.layout import Layout
+from modelyard.local.state.plan import CLUSTER, Plan, from_json, to_json
+from modelyard.local.state.spec import ClusterSpec
 
 BINARIES = {
     name: Path(f"/cache/{name}/content")

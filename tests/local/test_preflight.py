@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from modelyard.errors import HostError
-from modelyard.local.artifacts.debian import HOST_PACKAGES
-from modelyard.local.artifacts.store import Store
-from modelyard.local.runtime.cgroups import find_cgroups, missing_controllers
-from modelyard.local.runtime.host import PROGRAMS, HostFacts, gather
-from modelyard.local.runtime.preflight import PACKAGES, checks, require
-from modelyard.local.runtime.procfs import inotify_of, inotify_used
+from modelyard.local.build.debian import HOST_PACKAGES
+from modelyard.local.build.store import Store
+from modelyard.local.host.cgroups import find_cgroups, missing_controllers
+from modelyard.local.host.facts import PROGRAMS, HostFacts, gather
+from modelyard.local.host.preflight import PACKAGES, checks, require
+from modelyard.local.host.procfs import inotify_of, inotify_used
 
 GOOD = HostFacts(
     uid=0,

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from modelyard.local.runtime import process as process_module
-from modelyard.local.runtime.forward import forward
-from modelyard.local.runtime.plan import Component, Gate
-from modelyard.local.runtime.process import Process, State, back_off, describe_exit
+from modelyard.local.state.plan import Component, Gate
+from modelyard.local.supervisor import process as process_module
+from modelyard.local.supervisor.forward import forward
+from modelyard.local.supervisor.process import Process, State, back_off, describe_exit
 
 
 @given(st.integers(1, 200))

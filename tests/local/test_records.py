@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from modelyard.errors import LocalClusterError
-from modelyard.local.runtime.etcd_data import begin_etcd, mark_etcd_as_served
-from modelyard.local.runtime.files import locked, make_private_dir, read_json, write_json, write_private
-from modelyard.local.runtime.layout import Layout
-from modelyard.local.runtime.log_reader import choose_logs
-from modelyard.local.runtime.logs import rotate_all, tail
-from modelyard.local.runtime.ports import listen
-from modelyard.local.runtime.procfs import ProcessId, identify, is_alive
-from modelyard.local.runtime.record import (
+from modelyard.local.host.files import locked, make_private_dir, read_json, write_json, write_private
+from modelyard.local.host.ports import listen
+from modelyard.local.host.procfs import ProcessId, identify, is_alive
+from modelyard.local.lifecycle.log_reader import choose_logs
+from modelyard.local.state.etcd_data import begin_etcd, mark_etcd_as_served
+from modelyard.local.state.layout import Layout
+from modelyard.local.state.logs import rotate_all, tail
+from modelyard.local.state.record import (
     Record,
     read_record,
     record_of,
@@ -26,7 +26,7 @@ from modelyard.local.runtime.record import (
     write_record,
     write_supervisor,
 )
-from modelyard.local.runtime.spec import ClusterSpec
+from modelyard.local.state.spec import ClusterSpec
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_tail_gives_the_last_lines(tmp_path: Path) -> None:
 
 
 def test_large_log_is_moved_aside_while_its_writer_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("modelyard.local.runtime.logs._MOST", 100)
+    monkeypatch.setattr("modelyard.local.state.logs._MOST", 100)
     log = tmp_path / "a.log"
     with log.open("a", buffering=1) as writer:
         writer.write("x" * 200 + "\n")

@@ -14,9 +14,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
-from modelyard.local.artifacts.debian import unpack
-from modelyard.local.artifacts.oci import ImageConfig, write_binary_layer, write_image
-from modelyard.local.artifacts.store import Store
+from modelyard.local.build.debian import unpack
+from modelyard.local.build.oci import ImageConfig, write_binary_layer, write_image
+from modelyard.local.build.store import Store
 from modelyard.paths import cache_dir
 
 PATIENCE = 30.0

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from modelyard.local.artifacts.debian import unpack
-from modelyard.local.artifacts.store import Store
+from modelyard.local.build.debian import unpack
+from modelyard.local.build.store import Store
 from modelyard.objects import Object, mapping, mappings, text
 from modelyard.paths import cache_dir, data_root
 

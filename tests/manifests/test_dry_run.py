@@ -17,8 +17,8 @@ import yaml
 from modelyard.catalog import load
 from modelyard.cluster import Session, connect
 from modelyard.cluster.session import APPLY_PATCH
-from modelyard.local.artifacts.toolchain import find_go
-from modelyard.local.runtime import ClusterInfo
+from modelyard.local import ClusterInfo
+from modelyard.local.build.toolchain import find_go
 from modelyard.objects import Object, ObjectRef, mapping, ref_of, text
 from modelyard.paths import cache_dir, data_root
 from modelyard.plan import kinds

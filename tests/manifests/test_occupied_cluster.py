@@ -21,8 +21,8 @@ from modelyard.catalog import Catalog
 from modelyard.cluster import Session, connect
 from modelyard.cluster.session import APPLY_PATCH
 from modelyard.errors import RefusalError
-from modelyard.local.artifacts.toolchain import find_go
-from modelyard.local.runtime import ClusterInfo, ClusterSpec, down
+from modelyard.local import ClusterInfo, ClusterSpec, down
+from modelyard.local.build.toolchain import find_go
 from modelyard.objects import Object, annotations_of, labels_of, mapping, ref_of, text
 from modelyard.paths import cache_dir
 from modelyard.plan import kinds

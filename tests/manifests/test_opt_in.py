@@ -12,7 +12,7 @@ import yaml
 
 from modelyard.catalog import load
 from modelyard.cluster import Session, connect
-from modelyard.local.runtime import ClusterInfo
+from modelyard.local import ClusterInfo
 from modelyard.objects import Object, labels_of, mapping, mappings, ref_of, sequence, strings, text
 from modelyard.paths import data_root
 

@@ -21,7 +21,7 @@ from xml.etree import ElementTree
 import yaml
 
 from modelyard.cluster import Session, connect
-from modelyard.local.runtime.layout import layout
+from modelyard.local.state.layout import layout
 from modelyard.objects import GroupKind, ObjectRef, number, ref_of
 from modelyard.plan.stuck import is_going
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from network_helpers import INSTALL_SECONDS, MBIT, Cluster, torch_image
 
-from modelyard.local.runtime import load_image
+from modelyard.local import load_image
 
 
 @pytest.fixture(scope="session")

@@ -44,8 +44,8 @@ class Cluster:
 def torch_image() -> Path:
     """Return the archive of the image that the tests' pods run; built if the cache has none."""
     from modelyard.events import discard
-    from modelyard.local.artifacts.queue import BuildQueue
-    from modelyard.local.artifacts.toolchain import find_go
+    from modelyard.local.build.queue import BuildQueue
+    from modelyard.local.build.toolchain import find_go
     from modelyard.paths import cache_dir
 
     queue = BuildQueue(find_go(cache_dir()), cache_dir(), discard)

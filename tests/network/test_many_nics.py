@@ -21,8 +21,8 @@ from conformance.support.pods import pod_spec, sleeper
 from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace, open_workspace
 from modelyard.cluster import connect
-from modelyard.local.runtime.layout import layout
-from modelyard.local.runtime.nics import NIC_MTU
+from modelyard.local.host.nics import NIC_MTU
+from modelyard.local.state.layout import layout
 from modelyard.objects import Object, dig, mappings, text
 
 pytestmark = [pytest.mark.long, pytest.mark.cluster]

@@ -16,7 +16,7 @@ from conformance.support.kinds import JOB, NODE, POD, WORKLOAD
 from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace, open_workspace
 from modelyard.cluster import Session, connect
-from modelyard.local.runtime.layout import layout
+from modelyard.local.state.layout import layout
 from modelyard.objects import Object, dig, text
 
 pytestmark = [pytest.mark.long, pytest.mark.cluster]

@@ -18,7 +18,7 @@ from conformance.support.pods import sleeper
 from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace
 from modelyard.cluster import Session, connect
-from modelyard.local.runtime.layout import layout
+from modelyard.local.state.layout import layout
 from modelyard.objects import GroupKind, Object, ObjectRef, labels_of, number, ref_of, text
 from modelyard.plan import kinds
 from modelyard.plan.inventory import PART_OF_LABEL, applyset_id

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from modelyard.catalog import Upstream
 from modelyard.errors import SourceError
-from modelyard.local.artifacts.toolchain import find_go
+from modelyard.local.build.toolchain import find_go
 from modelyard.paths import cache_dir
 from modelyard.sources import Store, tree_digest
 from modelyard.sources.git import clone

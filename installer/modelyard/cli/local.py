@@ -15,7 +15,7 @@ from modelyard.errors import ModelyardError
 from modelyard.platform.scratch import require_scratch
 
 if TYPE_CHECKING:
-    from modelyard.local.runtime.report import ClusterStatus
+    from modelyard.local.lifecycle.report import ClusterStatus
 
 _DEFAULT_NAME = "modelyard"  # spec.DEFAULT_NAME; not imported, as `--help` is to be quick
 _name = click.option(
@@ -64,11 +64,11 @@ def up(
     output: str,
 ) -> None:
     """Bring a cluster up, or back with its data."""
-    from modelyard.local.artifacts.cluster_set import cluster_binaries
-    from modelyard.local.artifacts.debian import ensure_host_packages
-    from modelyard.local.runtime import up as bring_up
-    from modelyard.local.runtime.bring_up import fit_host
-    from modelyard.local.runtime.remembered import spec_like_before
+    from modelyard.local import up as bring_up
+    from modelyard.local.build.cluster_set import cluster_binaries
+    from modelyard.local.build.debian import ensure_host_packages
+    from modelyard.local.lifecycle.bring_up import fit_host
+    from modelyard.local.state.remembered import spec_like_before
     from modelyard.paths import cache_dir as default_cache
 
     spec = spec_like_before(
@@ -107,7 +107,7 @@ def down(name: str, all_clusters: bool, delete: bool) -> None:
 
     With --delete its data goes too.
     """
-    from modelyard.local.runtime.layout import half_made, is_cluster, layout, names
+    from modelyard.local.state.layout import half_made, is_cluster, layout, names
 
     chosen = [name]
     if all_clusters:  # what an interrupted `up` left does not run: there is only something to delete
@@ -126,8 +126,8 @@ def down(name: str, all_clusters: bool, delete: bool) -> None:
 
 
 def _down_one(name: str, *, delete: bool) -> None:
-    from modelyard.local.runtime import down as bring_down
-    from modelyard.local.runtime.merge import forget_kubeconfig, target_file
+    from modelyard.local import down as bring_down
+    from modelyard.local.lifecycle.merge import forget_kubeconfig, target_file
 
     result = bring_down(name, delete=delete)
     if not result.cleanly:
@@ -147,8 +147,8 @@ def _down_one(name: str, *, delete: bool) -> None:
 @click.pass_context
 def status(context: click.Context, name: str, all_clusters: bool, output: str) -> None:
     """Show nodes and components; exit code 0 if all is well."""
-    from modelyard.local.runtime.report import status as read_status
-    from modelyard.local.runtime.report import status_of_all
+    from modelyard.local.lifecycle.report import status as read_status
+    from modelyard.local.lifecycle.report import status_of_all
 
     found = status_of_all() if all_clusters else [read_status(name)]
     if output == "json":
@@ -171,8 +171,8 @@ def logs(name: str, component: str, lines: int, previous: bool) -> None:
 
     Without COMPONENT: of the supervisor's, and of every component's that was restarted.
     """
-    from modelyard.local.runtime.log_reader import choose_logs
-    from modelyard.local.runtime.logs import tail
+    from modelyard.local.lifecycle.log_reader import choose_logs
+    from modelyard.local.state.logs import tail
 
     chosen = choose_logs(name, component, previous=previous)
     for title, path in chosen:
@@ -191,7 +191,7 @@ def kubeconfig(name: str, show: bool, target: Path | None) -> None:
 
     It becomes the current one.
     """
-    from modelyard.local.runtime.merge import kubeconfig_text, merge_kubeconfig, target_file
+    from modelyard.local.lifecycle.merge import kubeconfig_text, merge_kubeconfig, target_file
 
     if show:
         click.echo(kubeconfig_text(name), nl=False)
@@ -212,7 +212,7 @@ def exec_command(context: click.Context, name: str, node: str | None, command: t
 
     On a node `ctr` is there. Put -- before a COMMAND that has options.
     """
-    from modelyard.local.runtime import exec_in
+    from modelyard.local import exec_in
 
     context.exit(exec_in(name, node, command).returncode % 256)
 
@@ -222,7 +222,7 @@ def exec_command(context: click.Context, name: str, node: str | None, command: t
 @click.argument("tars", nargs=-1, required=True, type=click.Path(path_type=Path))
 def load_image(name: str, tars: tuple[Path, ...]) -> None:
     """Load OCI image tars into every node."""
-    from modelyard.local.runtime import load_image as load
+    from modelyard.local import load_image as load
 
     for tar in tars:
         nodes = load(name, tar)
@@ -257,9 +257,9 @@ def prune(max_age: float | None, max_size: int | None, everything: bool, cache_d
 
     What a running cluster uses stays. What is removed is built again when it is needed.
     """
-    from modelyard.local.artifacts import prune as pruning
-    from modelyard.local.artifacts.store import Store
-    from modelyard.local.runtime.in_use import files_in_use
+    from modelyard.local.build import prune as pruning
+    from modelyard.local.build.store import Store
+    from modelyard.local.state.in_use import files_in_use
     from modelyard.paths import cache_dir as default_cache
 
     if not everything and max_age is None and max_size is None:

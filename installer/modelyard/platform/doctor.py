@@ -11,7 +11,7 @@ from modelyard.platform.asked import DEFAULT_TARGET, Asked
 from modelyard.platform.where import Where
 
 if TYPE_CHECKING:
-    from modelyard.local.runtime.preflight import Check
+    from modelyard.local.host.preflight import Check
     from modelyard.plan.prerequisites import Verdict
 
 
@@ -67,8 +67,8 @@ def diagnose(asked: Asked, where: Where) -> list[Line]:
 
 
 def _of_machine() -> list[Line]:
-    from modelyard.local.runtime.host import gather
-    from modelyard.local.runtime.preflight import checks
+    from modelyard.local.host.facts import gather
+    from modelyard.local.host.preflight import checks
     from modelyard.paths import cache_dir, state_dir
 
     return [_of_host(each) for each in checks(gather(state_dir(), cache_dir()))]

@@ -59,7 +59,7 @@ class Where:
 
 def embedded_kubeconfig(name: str | None) -> Path | None:
     """Return the kubeconfig of the embedded cluster `name`; None where no name was given and there is none."""
-    from modelyard.local.runtime.layout import layout
+    from modelyard.local.state.layout import layout
 
     found = layout(name or DEFAULT_NAME).kubeconfig
     if found.is_file():

@@ -69,7 +69,7 @@ class Workspace:
 
     def go(self) -> Path:
         """Return the go command."""
-        from modelyard.local.artifacts.toolchain import find_go
+        from modelyard.local.build.toolchain import find_go
 
         return Path(find_go(self.cache_dir).go)
 
@@ -79,9 +79,9 @@ class Workspace:
         if found is not None and _version_of(found) == version:
             return Path(found)
         require_scratch()
-        from modelyard.local.artifacts import binaries
-        from modelyard.local.artifacts.queue import BuildQueue
-        from modelyard.local.artifacts.toolchain import find_go
+        from modelyard.local.build import binaries
+        from modelyard.local.build.queue import BuildQueue
+        from modelyard.local.build.toolchain import find_go
 
         queue = BuildQueue(find_go(self.cache_dir), self.cache_dir, self._emit)
         try:

@@ -19,16 +19,16 @@ from modelyard.catalog import Component
 from modelyard.cluster import Session, connect
 from modelyard.errors import CatalogError
 from modelyard.events import Emit
-from modelyard.local.artifacts.binaries import HELM, KUSTOMIZE
-from modelyard.local.artifacts.cluster_set import cluster_binaries, request_set
-from modelyard.local.artifacts.debian import ensure_host_packages
-from modelyard.local.artifacts.queue import BuildQueue
-from modelyard.local.artifacts.toolchain import find_go
-from modelyard.local.runtime import ClusterInfo, ClusterSpec, up
-from modelyard.local.runtime.bring_up import fit_host
-from modelyard.local.runtime.layout import layout
-from modelyard.local.runtime.record import read_record, running_supervisor
-from modelyard.local.runtime.remembered import spec_like_before
+from modelyard.local import ClusterInfo, ClusterSpec, up
+from modelyard.local.build.binaries import HELM, KUSTOMIZE
+from modelyard.local.build.cluster_set import cluster_binaries, request_set
+from modelyard.local.build.debian import ensure_host_packages
+from modelyard.local.build.queue import BuildQueue
+from modelyard.local.build.toolchain import find_go
+from modelyard.local.lifecycle.bring_up import fit_host
+from modelyard.local.state.layout import layout
+from modelyard.local.state.record import read_record, running_supervisor
+from modelyard.local.state.remembered import spec_like_before
 from modelyard.platform.asked import Asked
 from modelyard.platform.blueprint import Blueprint
 from modelyard.platform.clusters.protocol import EmbeddedOptions, Ready

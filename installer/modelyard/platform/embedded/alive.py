@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 from modelyard.apply.run import StoppedError
 from modelyard.errors import ApplyError, ClusterUnreachableError, HostError, LocalClusterError, NotReadyError
-from modelyard.local.runtime.layout import Layout
-from modelyard.local.runtime.logs import tail
-from modelyard.local.runtime.record import running_supervisor
+from modelyard.local.state.layout import Layout
+from modelyard.local.state.logs import tail
+from modelyard.local.state.record import running_supervisor
 
 ASK_SECONDS = 0.5
 FULL_BYTES = 4 << 20

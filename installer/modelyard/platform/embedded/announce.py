@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from modelyard.events import Emit, Note
-from modelyard.local.artifacts.estimates import estimate
-from modelyard.local.artifacts.queue import BuildQueue
+from modelyard.local.build.estimates import estimate
+from modelyard.local.build.queue import BuildQueue
 
 
 def announce(queue: BuildQueue, cache: Path, emit: Emit) -> None:

@@ -13,7 +13,7 @@ from modelyard import smoke
 from modelyard.apply import Comparison, Installing
 from modelyard.catalog import Catalog
 from modelyard.events import Emit, Note, StepProgress
-from modelyard.local.runtime import ClusterInfo
+from modelyard.local import ClusterInfo
 from modelyard.platform.embedded.loading import Loader
 from modelyard.platform.embedded.smoke_record import SmokeRecord
 from modelyard.platform.embedded.supply import SMOKE_COMPONENTS, Supply, not_built

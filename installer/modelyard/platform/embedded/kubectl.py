@@ -7,8 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
-from modelyard.local.artifacts.binaries import CONTROL_PLANE
-from modelyard.local.artifacts.queue import BuildQueue
+from modelyard.local.build.binaries import CONTROL_PLANE
+from modelyard.local.build.queue import BuildQueue
 
 
 def offer_kubectl(queue: BuildQueue) -> None:

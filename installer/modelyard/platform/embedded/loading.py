@@ -8,8 +8,8 @@ from concurrent.futures import CancelledError, Future, wait
 from pathlib import Path
 
 from modelyard.apply.run import stopped
-from modelyard.local.artifacts.oci import manifest_digest
-from modelyard.local.runtime import image_digests, load_image
+from modelyard.local import image_digests, load_image
+from modelyard.local.build.oci import manifest_digest
 
 _POLL = 0.5  # seconds; a compile lasts minutes, and Ctrl-C should not
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from modelyard.apply import Comparison
-from modelyard.local.artifacts.store import digest
+from modelyard.local.build.store import digest
 
 
 class SmokeRecord:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from modelyard.catalog import Catalog, Component, GoBuild, Image, PythonBuild, When
-from modelyard.local.artifacts.binaries import GoBinary
-from modelyard.local.artifacts.images import GoImage
-from modelyard.local.artifacts.queue import BuildQueue
+from modelyard.local.build.binaries import GoBinary
+from modelyard.local.build.images import GoImage
+from modelyard.local.build.queue import BuildQueue
 
 # What the smoke job runs through: its images are built first, the rest while it runs.
 SMOKE_COMPONENTS = ("tenancy", "kueue", "kuberay")

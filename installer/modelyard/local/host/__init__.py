@@ -1,0 +1,1 @@
+"""What the machine has: processes, cgroups, mounts, kernel modules, ports, links. Knows no cluster."""

@@ -1,0 +1,1 @@
+"""Bring an embedded cluster up and down, say how it is, and lend its kubeconfig."""
