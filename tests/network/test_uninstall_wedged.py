@@ -17,7 +17,7 @@ from conformance.support.jobs import job
 from conformance.support.pods import sleeper
 from conformance.support.waiting import wait_for
 from conformance.support.workspace import Workspace
-from modelyard.cluster import Session, connect
+from modelyard.cluster import ApiError, Session, connect
 from modelyard.local.state.layout import layout
 from modelyard.objects import GroupKind, Object, ObjectRef, labels_of, number, ref_of, text
 from modelyard.plan import kinds
@@ -26,6 +26,7 @@ from modelyard.plan.stuck import CONTROLLERS, finalizers, is_going
 
 pytestmark = [pytest.mark.long, pytest.mark.cluster]
 ENDS_WITHIN_SECONDS = 120.0
+FORBIDDEN = 403
 TEAM, QUEUE = "team-a", {"kueue.x-k8s.io/queue-name": "default"}
 THEIRS = ObjectRef("", "ConfigMap", "default", "theirs")
 HELD = (
@@ -78,9 +79,20 @@ def _work() -> list[Object]:
 def _make_work(session: Session) -> None:
     team = Workspace(session, TEAM)
     for each in _work():
-        team.create(each)
+        wait_for(f"{each['kind']} is taken", partial(_try_to_create, team, each), lambda refused: not refused)
     for ref in HELD:
         wait_for(f"{ref} has its finalizer", partial(session.get, ref), _is_held)
+
+
+def _try_to_create(team: Workspace, obj: Object) -> str:
+    """Return why it was refused: a webhook that has just come back may not know yet what the object names."""
+    try:
+        team.create(obj)
+    except ApiError as error:
+        if error.code == FORBIDDEN:
+            return error.message
+        raise
+    return ""
 
 
 def _is_held(found: Object | None) -> bool:
