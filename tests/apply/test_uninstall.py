@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+
 import pytest
 from apply_helpers import Events, config_map, definition, namespace, rendered, thing
 
@@ -11,6 +18,7 @@ from modelyard.apply.members import parent_ref
 from modelyard.cluster import Session
 from modelyard.errors import CatalogError, NotReadyError, RefusalError
 from modelyard.events import Note
+from modelyard.local import ClusterInfo
 from modelyard.objects import Object, ObjectRef, labels_of, ref_of, text
 
 
@@ -250,3 +258,35 @@ def test_what_a_component_with_a_lost_inventory_requires_does_not_go_alone(sessi
 def test_a_component_that_was_never_installed_is_told(session: Session, own: str) -> None:
     with pytest.raises(CatalogError, match="is not in the cluster's inventories"):
         plan_removal(session, [own])
+
+
+def test_the_question_is_asked_before_anything_moves_on_the_terminal(
+    session: Session, own: str, cluster: ClusterInfo
+) -> None:
+    install(session, [rendered(own, namespace(own))])
+    inside, outside = pty.openpty()
+    command = [sys.executable, "-m", "modelyard", "uninstall", "--component", own, "--kubeconfig", cluster.kubeconfig]
+    process = subprocess.Popen(
+        command, stdin=outside, stdout=outside, stderr=outside, env=os.environ | {"TERM": "xterm"}
+    )
+    try:
+        os.close(outside)
+        shown = _read_until(inside, "[y/N]: ")
+        os.write(inside, b"n\n")
+        shown += _read_until(inside, "stopped")
+    finally:
+        process.kill()
+        process.wait()
+    os.close(inside)
+    question = shown.partition("remove all that?")[0]
+    assert "\x1b" not in question  # no control sequence: nothing hides the cursor or wipes a line
+    assert session.get(the_namespace(own)) is not None
+
+
+def _read_until(descriptor: int, end: str) -> str:
+    shown, deadline = "", time.monotonic() + 60
+    while end not in shown:
+        ready, _, _ = select.select([descriptor], [], [], max(0, deadline - time.monotonic()))
+        assert ready, f"not shown: {end!r}; shown: {shown!r}"
+        shown += os.read(descriptor, 4096).decode(errors="replace")
+    return shown

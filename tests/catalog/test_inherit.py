@@ -101,7 +101,7 @@ def test_what_a_target_adds_is_for_a_profile_of_its_base(catalog: Catalog) -> No
 
 def test_a_target_without_a_base_lists_its_profiles(catalog: Catalog) -> None:
     (catalog.root / "overlays/low/target.yaml").write_text("name: low\nsummary: x\n")
-    with pytest.raises(CatalogError, match="has no profiles, and no base to take them from"):
+    with pytest.raises(CatalogError, match="has no `profiles`, and there is nothing to take them from"):
         load(catalog.root)
 
 

@@ -110,6 +110,12 @@ def test_an_overlay_offers_nothing_beside_its_profiles(root: Path, site: Path) -
         with_overlay(load(root), site)
 
 
+def test_an_overlay_adds_nothing_to_its_profiles(root: Path, site: Path) -> None:
+    (site / "target.yaml").write_text(TARGET + "adds: {full: [more]}\n")
+    with pytest.raises(CatalogError, match="field adds: an overlay has what it lists"):
+        with_overlay(load(root), site)
+
+
 def test_what_the_overlay_leaves_alone_comes_from_the_target_s_cache(
     root: Path, site: Path, make: Make, rendered_cache: Cache, store: Store, tools: Tools
 ) -> None:

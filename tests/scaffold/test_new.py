@@ -86,6 +86,16 @@ def test_a_new_component_may_be_for_one_target_alone(root: Path, catalog: Catalo
     assert {name for name in after.targets if "hello" in after.available(name)} == {"kind"}
 
 
+def test_a_new_component_of_a_target_is_in_the_lists_of_those_on_it(root: Path, catalog: Catalog) -> None:
+    new_component(catalog, "network", "hello", ["cloud", "cloud-eks-auto"]).write()
+    after = load(root)
+    clouds = {name for name in after.targets if after.base(name) == "cloud"}
+    assert {name for name in after.targets if "hello" in after.available(name)} == clouds
+    for name in after.targets:
+        whole = yaml.safe_load((root / "overlays" / name / "kustomization.yaml").read_text())["resources"]
+        assert whole.count("../../manifests/network/hello") == after.listed(name, "full").count("hello")
+
+
 @pytest.mark.parametrize("name", ["../site", "clone/site"])
 def test_a_new_overlay_is_as_its_target_in_all(root: Path, catalog: Catalog, name: str) -> None:
     folder = root.parent / name if name.startswith("clone") else root / name

@@ -41,16 +41,21 @@ class Installing:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._futures: dict[str, Future[Outcome]] = {name: Future() for name in names}
+        self._settling = threading.Lock()
 
     def done(self, outcome: Outcome) -> None:
-        """Tell that a component is installed."""
-        self._futures[outcome.component].set_result(outcome)
+        """Tell that a component is installed; where all has ended before, nobody waits for it any more."""
+        with self._settling:
+            future = self._futures[outcome.component]
+            if not future.done():
+                future.set_result(outcome)
 
     def end(self) -> None:
-        """Tell that no further one will be; it may be told twice."""
-        for future in self._futures.values():
-            if not future.done() and future.cancel():
-                future.set_running_or_notify_cancel()  # else nobody who waits hears of it
+        """Let nobody wait any longer; it may be told twice."""
+        with self._settling:
+            for future in self._futures.values():
+                if not future.done() and future.cancel():
+                    future.set_running_or_notify_cancel()  # else nobody who waits hears of it
 
     def reached(self, names: Iterable[str]) -> bool:
         """Wait until all of `names` are installed; False where the install ended before, and says why itself."""
@@ -109,7 +114,11 @@ def install(
     installing = installing or Installing(items)
 
     def work(name: str) -> Outcome:
-        outcome = _one(run, items[name], prepare, known.get(name))
+        try:
+            outcome = _one(run, items[name], prepare, known.get(name))
+        except BaseException:  # what waits for others would only delay the report of this
+            installing.end()
+            raise
         installing.done(outcome)
         return outcome
 

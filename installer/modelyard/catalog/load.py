@@ -190,6 +190,8 @@ def with_overlay(catalog: Catalog, folder: Path) -> Catalog:
     if target.name in catalog.targets:
         raise CatalogError(shown, f"takes the name of target {target.name}", f"give it another name in {shown}")
     _check_names(target, catalog.components, shown=shown)
+    if target.adds:
+        raise CatalogError(shown, "field adds: an overlay has what it lists", f"put it into a profile of {shown}")
     if target.offered:
         raise CatalogError(shown, "field offered: an overlay has what it lists", f"put it into a profile of {shown}")
     targets = {**catalog.targets, target.name: target}
@@ -296,7 +298,9 @@ def _check_apart(
 
 def _check_profiles(target: Target, components: Mapping[str, Component], *, shown: str) -> None:
     if not target.profiles:
-        raise CatalogError(shown, "has no profiles, and no base to take them from", f"add `profiles` to {shown}")
+        raise CatalogError(
+            shown, "has no `profiles`, and there is nothing to take them from", f"add `profiles` to {shown}"
+        )
     for profile, names in target.profiles.items():
         for name in names:
             if name not in components:

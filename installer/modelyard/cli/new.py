@@ -25,7 +25,9 @@ def new() -> None:
 
 @new.command()
 @click.argument("name", metavar="AREA/NAME")
-@click.option("--target", "targets", multiple=True, help="Only for this target; may be repeated.  [default: all]")
+@click.option(
+    "--target", "targets", multiple=True, help="Only for this one and those on it; may be repeated.  [default: all]"
+)
 def component(name: str, targets: tuple[str, ...]) -> None:
     """Begin a component, in manifests/AREA/NAME and in an overlay of each target.
 

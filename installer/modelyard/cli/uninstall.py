@@ -54,10 +54,6 @@ def uninstall(
     from modelyard.platform import uninstall as platform_uninstall
     from modelyard.platform.where import Where
 
-    def agreed(removal: Removal, server: str) -> None:
-        if not yes:
-            _ask(removal, server, delete_data=delete_data)
-
     request = platform_uninstall.Request(
         where=Where(kubeconfig=kubeconfig, context=context, name=name),
         components=components,
@@ -67,11 +63,14 @@ def uninstall(
         remove_finalizers=remove_finalizers,
         command=this_command(),
     )
-    with printing() as emit:
-        removed = platform_uninstall.uninstall(request, emit, agreed)
-    if not removed.components:
+    planned = platform_uninstall.plan(request)
+    if not planned.removal.order:
         click.echo("nothing is installed")
         return
+    if not yes:  # before anything moves on the terminal
+        _ask(planned.removal, planned.session.server, delete_data=delete_data)
+    with printing() as emit:
+        removed = platform_uninstall.uninstall(planned, emit)
     click.echo(f"{len(removed.components)} components removed ({span(removed.seconds)})")
 
 

@@ -12,7 +12,7 @@ from modelyard.apply import Preview
 from modelyard.catalog import Catalog
 from modelyard.cluster import Session, connect
 from modelyard.errors import RefusalError
-from modelyard.events import Emit, Note
+from modelyard.events import Emit, Note, discard
 from modelyard.plan.adoption import Adoption
 from modelyard.plan.aim import Aim
 from modelyard.platform.asked import Asked
@@ -94,7 +94,7 @@ def install(request: Request, emit: Emit) -> Installed:
         ModelyardError: the first failure; until the comparison has ended nothing was written.
     """
     story = _begin(request, emit)
-    settled = story.settle(story.cluster.find())
+    settled = story.foresee(story.cluster.find())
     cancelled = threading.Event()
     try:
         with (
@@ -144,7 +144,7 @@ def preview(request: Request, emit: Emit, *, server: bool) -> Sequence[Preview]:
     """
     story = _begin(request, emit)
     session = story.cluster.existing()
-    found = story.compare(story.settle(session), session)
+    found = story.compare(None, session)
     previews = apply.preview(session, found.items, server=server, compared=found.comparison)
     tell_not_selected(session, found.settled, emit)
     return previews
@@ -162,25 +162,34 @@ class _Story:
     def settle(self, session: Session | None) -> Settled:
         return self.blueprint.settle(self.asked, session, self.emit, embedded=self.cluster.embedded)
 
-    def compare(self, settled: Settled, session: Session) -> _Compared:
+    def foresee(self, session: Session | None) -> Settled | None:
+        """Settle before the cluster is ready what it must be made ready for, or must not be made for; else nothing.
+
+        What a cluster that is there remembers holds only once nobody else is at work on it.
+        """
+        if self.cluster.embedded:
+            return self.settle(session)
+        return None if session is not None else replace(self, emit=discard).settle(None)
+
+    def compare(self, foreseen: Settled | None, session: Session) -> _Compared:
         """Compare the platform with what lives; what stands against it is refused, and nothing has been written."""
-        if apply.read_choice(session) != settled.before:
-            settled = self._settle_anew(session)
+        settled = self.settle(session) if foreseen is None or not self.cluster.embedded else foreseen
+        if settled is foreseen:
+            self._refuse_changed(session, foreseen)
         self.cluster.check(session, settled.names)
         items = self.blueprint.rendered(settled, session)
         comparison = apply.compare_all(session, items, Adoption(self.asked.adopted), self.asked.recreate)
         return _Compared(settled, items, comparison)
 
-    def _settle_anew(self, session: Session) -> Settled:
-        """Go by what another command has chosen meanwhile, unless images were built for what had been chosen."""
-        if self.cluster.embedded:
-            now = apply.read_choice(session)
+    def _refuse_changed(self, session: Session, foreseen: Settled) -> None:
+        """Refuse to go on where another command has changed what was chosen: images were built for what it was."""
+        now = apply.read_choice(session)
+        if now != foreseen.before:
             raise RefusalError(
                 f"cluster {self.cluster.embedded}",
                 f"was changed by another command meanwhile: {now or 'nothing is chosen for it any longer'}",
                 "run the same command again: it goes by what holds now",
             )
-        return self.settle(session)
 
 
 def _begin(request: Request, emit: Emit) -> _Story:

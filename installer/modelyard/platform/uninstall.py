@@ -1,9 +1,9 @@
-"""Remove what was installed: reach the cluster, plan, ask, take the turn, plan anew, remove backwards."""
+"""Remove what was installed: reach the cluster and plan; then, once that is agreed to, take the turn and remove."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from modelyard import apply
@@ -14,7 +14,7 @@ from modelyard.events import Emit
 from modelyard.paths import data_root
 from modelyard.platform.where import Where
 
-__all__ = ["Removal", "Removed", "Request", "uninstall"]
+__all__ = ["Planned", "Removal", "Removed", "Request", "plan", "uninstall"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +41,15 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class Planned:
+    """What would be removed, and from which cluster."""
+
+    request: Request
+    session: Session
+    removal: Removal
+
+
+@dataclass(frozen=True, slots=True)
 class Removed:
     """What was removed, and in how many seconds."""
 
@@ -48,22 +57,27 @@ class Removed:
     seconds: float
 
 
-def uninstall(request: Request, emit: Emit, agreed: Callable[[Removal, str], None]) -> Removed:
+def plan(request: Request) -> Planned:
+    """Read from the cluster what would be removed; change nothing.
+
+    Raises:
+        ModelyardError: nobody answers, or something stands against it.
+    """
+    session = request.where.open()
+    return Planned(request, session, _plan(request, session))
+
+
+def uninstall(planned: Planned, emit: Emit) -> Removed:
     """Remove it, and nothing else.
 
     Args:
-        request: what to remove, and from where.
+        planned: what was agreed to.
         emit: takes the events; called from several threads.
-        agreed: is asked, with the plan and the apiserver's address, before anything is removed; raises to stop.
 
     Raises:
         ModelyardError: the first failure.
     """
-    session = request.where.open()
-    removal = _plan(request, session)
-    if not removal.order:
-        return Removed((), 0.0)
-    agreed(removal, session.server)
+    request, session = planned.request, planned.session
     cancelled = threading.Event()
     holder = apply.this_command(request.command)
     with apply.at_work(session, holder, emit=emit, timeout=request.timeout, cancelled=cancelled) as turn:

@@ -66,7 +66,8 @@ def new_component(catalog: Catalog, area: str, name: str, targets: Sequence[str]
         catalog: the catalogue that it becomes part of.
         area: the area.
         name: its name.
-        targets: the targets that get it; empty: all. A folder for it in one of them is for what differs there.
+        targets: the targets that get it, with those on them; empty: all. A folder for it in one of them is for what
+            differs there.
 
     Raises:
         CatalogError: there is no such area or target, the name is none, or is taken.
@@ -77,7 +78,9 @@ def new_component(catalog: Catalog, area: str, name: str, targets: Sequence[str]
     check_name("component", name, catalog.components)
     chosen = [catalog.target(target).name for target in targets or sorted(catalog.targets)]
     edits: dict[Path, str] = {}
-    for target in chosen:
+    for target in sorted(catalog.targets):
+        if not any(each.name in chosen for each in catalog.chain(target)):
+            continue
         refuse_existing(catalog.root / "overlays" / target / name)
         edits |= _listed(catalog, target, area, name, chosen)
     return Draft({catalog.root / "manifests" / area / name: _manifests(area, name)}, edits)
@@ -100,8 +103,8 @@ def _listed(catalog: Catalog, target: str, area: str, name: str, chosen: Collect
     found = catalog.target(target)
     profile = PROFILE if PROFILE in found.profiles else min(found.profiles)
     if re.search(r"^profiles:", file.read_text(encoding="utf-8"), re.MULTILINE):
-        edits[file] = _appended(catalog, file, ("profiles", profile), name)
-    elif found.base not in chosen:  # else it has what its base has
+        edits |= {file: _appended(catalog, file, ("profiles", profile), name)} if target in chosen else {}
+    elif not any(each.name in chosen for each in list(catalog.chain(target))[1:]):  # else it has what its base has
         edits[file] = _added(catalog, file, profile, name)
     return edits
 

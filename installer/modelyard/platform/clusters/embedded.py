@@ -96,8 +96,9 @@ class Embedded:
         """See Cluster: it is made to have all that they need."""
 
     @contextmanager
-    def ready(self, settled: Settled, cancelled: Event) -> Iterator[Ready]:
+    def ready(self, settled: Settled | None, cancelled: Event) -> Iterator[Ready]:
         """See Cluster: running it again goes on where it was; built things are in the cache."""
+        assert settled is not None  # images are built for it
         ensure_host_packages(self._emit)
         fit_host(self.embedded, self._cache)
         queue = BuildQueue(find_go(self._cache), self._cache, self._emit)

@@ -54,6 +54,6 @@ class Existing:
             apply.refuse_missing_prerequisites(session, self._target, names)
 
     @contextmanager
-    def ready(self, settled: Settled, cancelled: Event) -> Iterator[Ready]:
+    def ready(self, settled: Settled | None, cancelled: Event) -> Iterator[Ready]:
         """See Cluster: it is there."""
         yield Ready(self.existing())

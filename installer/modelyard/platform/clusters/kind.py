@@ -43,7 +43,7 @@ class Kind(Existing):
         return super().find() if is_there() else None
 
     @contextmanager
-    def ready(self, settled: Settled, cancelled: Event) -> Iterator[Ready]:
+    def ready(self, settled: Settled | None, cancelled: Event) -> Iterator[Ready]:
         """See Cluster: made, now that nothing speaks against it."""
         if not is_there():
             create(self._emit)

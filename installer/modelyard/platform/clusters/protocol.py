@@ -117,10 +117,10 @@ class Cluster(Protocol):
             RefusalError: it does.
         """
 
-    def ready(self, settled: Settled, cancelled: Event) -> AbstractContextManager[Ready]:
+    def ready(self, settled: Settled | None, cancelled: Event) -> AbstractContextManager[Ready]:
         """Give the cluster, made where it is not there, and what its components need beside it.
 
         Args:
-            settled: what will be installed.
+            settled: what will be installed, where that must be known before; an embedded cluster builds images of it.
             cancelled: set when the install is to stop, and by the cluster when it is no more.
         """

@@ -64,9 +64,13 @@ def beside(place: Place, compared: Comparison, installing: Installing) -> Iterat
     with ThreadPoolExecutor(2, "beside-install") as pool:
         proof = pool.submit(_prove, place, record, installing)
         rest = pool.submit(_load_workloads, place, installing)
-        try:
-            yield proof.result
+
+        def both() -> smoke.SmokeResult | None:
             rest.result()
+            return proof.result()
+
+        try:
+            yield both
         except BaseException:  # Ctrl-C too: what runs beside ends at its next safe point, and is waited for
             place.cancelled.set()
             installing.end()

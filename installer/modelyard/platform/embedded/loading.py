@@ -25,9 +25,18 @@ class Loader:
     def __init__(self, cluster: str, cancelled: threading.Event) -> None:
         self._cluster = cluster
         self._cancelled = cancelled
-        self._present = image_digests(cluster)
+        self._on_nodes: dict[str, str] | None = None
+        self._reading = threading.Lock()
         # One import at a time: it is the disk that they would wait for.
         self._lock = threading.Lock()
+
+    @property
+    def _present(self) -> dict[str, str]:
+        """The nodes' images, read when they are first asked for: another command may have been at work until then."""
+        with self._reading:
+            if self._on_nodes is None:
+                self._on_nodes = dict(image_digests(self._cluster))
+            return self._on_nodes
 
     def lacks(self, images: Mapping[str, Future[Path]]) -> bool:
         """Tell whether one of `images` is not built yet, or not on the nodes as it was built."""
