@@ -54,7 +54,8 @@ def test_a_gang_is_bound_when_all_of_it_fits_and_not_before(
             "apiVersion": "scheduling.x-k8s.io/v1alpha1",
             "kind": "PodGroup",
             "metadata": {"name": GROUP},
-            "spec": {"minMember": PODS, "scheduleTimeoutSeconds": 10},
+            # Longer than a pod that found no room stays away (10 s), or they wait for each other in turns.
+            "spec": {"minMember": PODS, "scheduleTimeoutSeconds": 30},
         }
     )
     workspace.create(_gang(workspace, labels))

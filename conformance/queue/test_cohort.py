@@ -30,7 +30,7 @@ def test_a_queue_borrows_in_its_cohort_and_the_lender_gets_its_quota_back(worksp
     for name in ("own", "borrowed"):
         workspace.create(job(name, borrower.labels, pods=2))
         _both_run(workspace, name)
-    assert queues.reserved_cpu(borrower) == "200m"
+    wait_for("the borrower has lent quota", lambda: queues.reserved_cpu(borrower), lambda cpu: cpu == "200m")
 
     workspace.create(job("lenders", lender.labels, pods=2))
     _both_run(workspace, "lenders")
