@@ -50,7 +50,8 @@ class Events:
 def rendered(name: str, *objects: Obj, requires: tuple[str, ...] = (), **more: Any) -> Rendered:
     about = {"area": "cluster", "summary": "x", "licence": "MIT"}
     entry = {"name": name, "requires": requires} | about | more
-    return Rendered(Component.model_validate(entry), "v1.0.0", "test", objects)
+    component = Component.model_validate(entry)
+    return Rendered(component, "v1.0.0", "test", objects, component.removal)
 
 
 def namespace(name: str) -> Obj:

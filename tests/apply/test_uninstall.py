@@ -15,6 +15,7 @@ from apply_helpers import Events, config_map, definition, namespace, rendered, t
 from modelyard.apply import StoppedError, install, plan_removal, uninstall
 from modelyard.apply.lost import find_lost
 from modelyard.apply.members import parent_ref
+from modelyard.catalog import Component
 from modelyard.cluster import Session
 from modelyard.errors import CatalogError, NotReadyError, RefusalError
 from modelyard.events import Note
@@ -28,6 +29,11 @@ def the_namespace(own: str) -> ObjectRef:
 
 def uid(obj: Object) -> str:
     return text(obj, "metadata", "uid")
+
+
+def catalogue(name: str, *requires: str) -> dict[str, Component]:
+    """Return a catalogue of one component."""
+    return {name: rendered(name, requires=requires).component}
 
 
 def test_all_that_was_installed_goes_and_nothing_else(session: Session, own: str) -> None:
@@ -215,10 +221,10 @@ def test_a_lost_inventory_is_a_refusal_that_names_both_ways_on(session: Session,
 def test_a_lost_inventory_is_found_though_nobody_names_its_component(session: Session, own: str) -> None:
     install(session, [rendered(own, namespace(own), config_map(own, "settings"))])
     session.delete(parent_ref(own))
-    found = find_lost(session, (), (), lambda: {own: ()})
+    found = find_lost(session, (), (), lambda: catalogue(own))
     assert [ref.name for ref in found[own].refs] == ["settings", own]
     with pytest.raises(RefusalError, match="nothing was changed"):
-        plan_removal(session, (), catalogue=lambda: {own: ()})
+        plan_removal(session, (), catalogue=lambda: catalogue(own))
 
 
 def test_told_to_what_carries_the_label_of_a_lost_inventory_goes_and_nothing_else(session: Session, own: str) -> None:
@@ -240,7 +246,7 @@ def test_a_component_that_stays_and_whose_inventory_is_lost_is_told(session: Ses
     install(session, [rendered(own, namespace(own)), rendered(f"{own}-b", config_map("default", f"{own}-b"))])
     session.delete(parent_ref(f"{own}-b"))
     try:
-        removal = plan_removal(session, [own], catalogue=lambda: {f"{own}-b": ()})
+        removal = plan_removal(session, [own], catalogue=lambda: catalogue(f"{own}-b"))
         uninstall(session, removal, timeout=180, emit=events)
         assert any(note.text.startswith(f"{own}-b stays: its inventory is lost") for note in events.of(Note))
     finally:
@@ -252,7 +258,7 @@ def test_what_a_component_with_a_lost_inventory_requires_does_not_go_alone(sessi
     install(session, [rendered(own, namespace(own)), rendered(other, config_map(own, "b"), requires=(own,))])
     session.delete(parent_ref(other))
     with pytest.raises(RefusalError, match=f"is required by {other}"):
-        plan_removal(session, [own], catalogue=lambda: {other: (own,)})
+        plan_removal(session, [own], catalogue=lambda: catalogue(other, own))
 
 
 def test_a_component_that_was_never_installed_is_told(session: Session, own: str) -> None:

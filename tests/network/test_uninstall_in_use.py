@@ -80,7 +80,7 @@ def test_karpenter_stays_while_jobs_run_on_its_nodes_and_takes_the_nodes_along(
     _run_gang(team, session)
     refused = platform("uninstall", "--yes", "--component", "karpenter", check=False)
     assert refused.returncode != 0
-    assert "jobs run through it: ClusterQueue simulated-gpu holds Workload team-a/job-gang-" in refused.stderr
+    assert "is in use: ClusterQueue simulated-gpu holds Workload team-a/job-gang-" in refused.stderr
     assert len(_bought(session)) == 2
     team.delete(JOB, "gang")
     wait_for("no job holds the queue", lambda: team.list(WORKLOAD), lambda found: not found)
@@ -94,7 +94,7 @@ def test_told_to_karpenter_goes_from_under_a_job_which_is_suspended(
     platform("install", "--component", "karpenter", seconds=INSTALL_SECONDS)
     _run_gang(team, session)
     done = platform("uninstall", "--yes", "--delete-data", "--component", "karpenter")
-    assert "suspended the jobs of a queue that goes: ClusterQueue simulated-gpu" in done.stdout + done.stderr
+    assert "stopped those who use what goes: ClusterQueue simulated-gpu" in done.stdout + done.stderr
     assert _bought(session) == []
     assert dig(team.get(JOB, "gang"), "spec", "suspend") is True
 

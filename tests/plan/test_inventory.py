@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from modelyard.catalog import load
+from modelyard.catalog.removal import NO_RULES
 from modelyard.errors import RefusalError
 from modelyard.objects import GroupKind, ObjectRef, annotations_of
+from modelyard.paths import data_root
 from modelyard.plan import inventory
 from modelyard.plan.inventory import Inventory
 from modelyard.plan.prune import prune_set
@@ -36,6 +39,7 @@ INVENTORY = st.builds(
     requires=st.lists(NAME, unique=True).map(sorted).map(tuple),
     rules=st.just(({"apiVersion": "v1", "kind": "Thing", "current": "true"},)),
     complete=st.sampled_from(["", "abc"]),
+    removal=st.sampled_from([None, NO_RULES, load(data_root()).component("kueue").removal]),
     adopted=st.dictionaries(REF, st.sampled_from(["Helm, release kueue", "kubectl apply"])),
 )
 
@@ -83,6 +87,15 @@ def test_an_inventory_that_must_not_be_trusted(change: dict[str, dict[str, Any]]
             else:
                 parent["metadata"][part][key] = value
     assert said in inventory.trouble(parent, "kueue", cluster="here")
+
+
+@pytest.mark.parametrize("written", ['{"halts": []}', '{"drains": [{}]}', "no JSON"])
+def test_rules_that_this_modelyard_does_not_know_are_not_passed_over(written: str) -> None:
+    parent: dict[str, Any] = inventory.parent_object(
+        Inventory("kueue", "", "local", "here", frozenset(), frozenset()), tool_version="1.0"
+    )
+    parent["data"]["removal"] = written
+    assert "not ones that this modelyard knows" in inventory.trouble(parent, "kueue", cluster="here")
 
 
 @given(st.frozensets(REF, min_size=1), st.frozensets(REF))

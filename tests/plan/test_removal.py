@@ -6,10 +6,15 @@ from typing import Any
 
 import pytest
 
+from modelyard.catalog import load
+from modelyard.catalog.removal import merged
 from modelyard.errors import CatalogError, RefusalError
 from modelyard.objects import GroupKind, ObjectRef, ref_of
+from modelyard.paths import data_root
 from modelyard.plan.removal import is_by_product, is_users, removal_order
 
+# As the components themselves say.
+MADE = merged(each.removal for each in load(data_root()).components.values()).byProducts
 REQUIRES = {"cert-manager": (), "kueue": ("cert-manager",), "tenancy": ("kueue", "not-installed"), "ray": ()}
 
 
@@ -49,8 +54,12 @@ def obj(kind: str, name: str = "x", api_version: str = "v1", **metadata: Any) ->
     ],
 )
 def test_whose_an_object_is(found: dict[str, Any], expected: bool) -> None:
-    assert is_users(found, mine=()) is expected
+    assert is_users(found, mine=(), made=MADE) is expected
     assert not is_users(found, mine={ref_of(found)})
+
+
+def test_what_nothing_says_of_a_secret_makes_it_a_user_s() -> None:
+    assert is_users(obj("Secret", "tls", labels={"controller.cert-manager.io/fao": "true"}), mine=())
 
 
 def owned_by(kind: str, name: str, api_version: str = "v1") -> list[dict[str, str]]:
@@ -89,8 +98,10 @@ def test_what_the_platform_owns_is_nobody_s() -> None:
 
 def test_kueue_s_workload_of_a_job_is_nobody_s_and_one_of_its_own_is_a_user_s() -> None:
     owners = owned_by("Job", "train", "batch/v1")
-    assert not is_users(obj("Workload", "job-train", "kueue.x-k8s.io/v1beta1", ownerReferences=owners), mine=())
-    assert is_users(obj("Workload", "mine", "kueue.x-k8s.io/v1beta1"), mine=())
+    assert not is_users(
+        obj("Workload", "job-train", "kueue.x-k8s.io/v1beta1", ownerReferences=owners), mine=(), made=MADE
+    )
+    assert is_users(obj("Workload", "mine", "kueue.x-k8s.io/v1beta1"), mine=(), made=MADE)
 
 
 CLAIM, POOL = GroupKind("karpenter.sh", "NodeClaim"), ObjectRef("karpenter.sh", "NodePool", "", "gpus")
@@ -107,4 +118,4 @@ def test_what_a_controller_made_of_its_kinds_is_its_by_product() -> None:
 def test_a_user_s_object_and_the_books_of_a_job_are_no_by_products() -> None:
     assert not is_by_product(obj("NodeClaim", "mine", "karpenter.sh/v1"), {POOL}, {CLAIM})
     books = obj("Workload", "job-train", "kueue.x-k8s.io/v1beta1", ownerReferences=owned_by("Job", "train", "batch/v1"))
-    assert not is_by_product(books, (), {GroupKind("kueue.x-k8s.io", "Workload")})
+    assert not is_by_product(books, (), {GroupKind("kueue.x-k8s.io", "Workload")}, MADE)

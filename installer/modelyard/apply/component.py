@@ -16,6 +16,7 @@ from modelyard.apply.run import Rendered, Run
 from modelyard.apply.served import wait_served
 from modelyard.apply.strangers import strangers
 from modelyard.apply.wait import wait_ready
+from modelyard.catalog.removal import NO_RULES, merged
 from modelyard.errors import CatalogError
 from modelyard.events import Note
 from modelyard.objects import Object, ObjectRef, ref_of, text
@@ -103,14 +104,16 @@ def install_component(run: Run, item: Rendered, key: str, known: State | None = 
     if going := departing(state.desired, state.live):
         wait_departed(run, key, going)
         state = compare(run, item)
-    if state.finished and all(assess(state.live[ref_of(obj)], run.rules).current for obj in state.desired):
+    told = state.before is not None and state.before.removal == item.removal
+    if state.finished and told and all(assess(state.live[ref_of(obj)], run.rules).current for obj in state.desired):
         return Outcome(item.name, state.changes)
     gone = prune_set(item.name, {ref_of(obj) for obj in state.desired}, state.live, inventory=state.before is not None)
     gone = tuple(ref for ref in gone if ref not in run.moved)
     _refuse_strangers(run, item, state)
     _begin(run, item, state)
     _apply_waves(run, item, state, key)
-    kept = prune(run, item.name, gone, state.live)
+    before = state.before.removal if state.before is not None and state.before.removal is not None else NO_RULES
+    kept = prune(run, item.name, gone, state.live, merged([item.removal, before]))
     _finish(run, item, state, kept)
     return Outcome(item.name, state.changes)
 
@@ -216,6 +219,7 @@ def _inventory(run: Run, item: Rendered, state: State) -> Inventory:
         requires=item.component.requires,
         rules=item.rules,
         adopted=adopted,
+        removal=item.removal,
     )
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from modelyard.apply import members
+from modelyard.catalog.models import Component
+from modelyard.catalog.removal import NO_RULES, RemovalRules, with_required
 from modelyard.cluster import Session
 from modelyard.errors import RefusalError
 from modelyard.objects import GroupKind, Object, ObjectRef, labels_of, ref_of
@@ -16,7 +18,7 @@ from modelyard.plan.lost import is_ours
 from modelyard.plan.removal import PASSING
 
 WORKERS = 8
-Requires = Mapping[str, Sequence[str]]
+Catalogue = Mapping[str, Component]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +30,14 @@ class Lost:
         applyset: its ApplySet id.
         refs: the objects that carry its label.
         requires: what it requires, as the catalogue says.
+        removal: what an uninstall must know of it, as the catalogue says.
     """
 
     component: str
     applyset: str
     refs: tuple[ObjectRef, ...]
     requires: tuple[str, ...]
+    removal: RemovalRules = NO_RULES
 
     @property
     def inventory(self) -> Inventory:
@@ -47,11 +51,12 @@ class Lost:
             namespaces=frozenset(ref.namespace for ref in self.refs),
             objects=frozenset(self.refs),
             requires=self.requires,
+            removal=self.removal,
         )
 
 
 def find_lost(
-    session: Session, found: Collection[str], asked: Sequence[str], catalogue: Callable[[], Requires]
+    session: Session, found: Collection[str], asked: Sequence[str], catalogue: Callable[[], Catalogue]
 ) -> dict[str, Lost]:
     """Return the components that have objects in the cluster and no inventory.
 
@@ -59,7 +64,7 @@ def find_lost(
         session: the cluster.
         found: the components that have one.
         asked: names that may be among them, beside those of the catalogue.
-        catalogue: gives the components that there are, with what each requires; asked only where something is lost.
+        catalogue: gives the components that there are; asked only where something is lost.
 
     Raises:
         ModelyardError: a list failed; then nothing is known.
@@ -72,13 +77,25 @@ def find_lost(
     for item in labelled:
         if is_ours(item) and (applyset := labels_of(item)[PART_OF_LABEL]) not in known:
             by_id.setdefault(applyset, []).append(ref_of(item))
-    requires = catalogue() if by_id else {}
-    names = {applyset_id(name): name for name in {*requires, *asked}}
-    lost = [
-        Lost(names.get(each, each), each, tuple(sorted(refs)), tuple(requires.get(names.get(each, ""), ())))
-        for each, refs in by_id.items()
-    ]
+    known_to_it = catalogue() if by_id else {}
+    names = {applyset_id(name): name for name in {*known_to_it, *asked}}
+    lost = [_lost(names.get(each, each), each, refs, known_to_it) for each, refs in by_id.items()]
     return {item.component: item for item in sorted(lost, key=lambda each: each.component)}
+
+
+def _lost(name: str, applyset: str, refs: Sequence[ObjectRef], catalogue: Catalogue) -> Lost:
+    requires = catalogue[name].requires if name in catalogue else ()
+    return Lost(name, applyset, tuple(sorted(refs)), requires, rules_in(catalogue, name))
+
+
+def rules_in(catalogue: Catalogue, name: str) -> RemovalRules:
+    """Return what the catalogue says of a component's removal, whoever provides what it requires.
+
+    A component that the catalogue does not have, or one that it requires, has no rules.
+    """
+    rules = {each: item.removal for each, item in catalogue.items()}
+    known = {each: [need for need in item.requires if need in catalogue] for each, item in catalogue.items()}
+    return with_required(name, rules, known) if name in catalogue else NO_RULES
 
 
 def _labelled(session: Session, kind: GroupKind) -> Sequence[Object]:

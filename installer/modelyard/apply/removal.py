@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from modelyard.apply import members
 from modelyard.apply.controllers import Controllers, read_controllers
 from modelyard.apply.held import held_by
-from modelyard.apply.lost import Requires, find_lost, live, refuse_lost
+from modelyard.apply.lost import Catalogue, find_lost, live, refuse_lost, rules_in
+from modelyard.catalog.removal import RemovalRules, merged
 from modelyard.cluster import Session
 from modelyard.objects import GroupKind, Object, ObjectRef
 from modelyard.plan import kinds
+from modelyard.plan.inventory import Inventory
 from modelyard.plan.prune import kind_of_crd
 from modelyard.plan.removal import removal_order
 
@@ -28,6 +30,7 @@ class Removal:
         controllers: of all installed components, those that stay too.
         lost: components that stay and whose inventories are lost, with the objects that carry their labels.
         adopted: those of the objects that were somebody else's before, with whose they were.
+        rules: what is to be known of each installed component beside its objects.
     """
 
     order: tuple[str, ...]
@@ -37,6 +40,12 @@ class Removal:
     controllers: Controllers
     lost: Mapping[str, Sequence[ObjectRef]]
     adopted: Mapping[ObjectRef, str]
+    rules: Mapping[str, RemovalRules]
+
+    @property
+    def all_rules(self) -> RemovalRules:
+        """Return those of all installed components as one."""
+        return merged(self.rules.values())
 
     @property
     def count(self) -> int:
@@ -66,7 +75,7 @@ def plan_removal(
     components: Sequence[str] = (),
     *,
     lost: bool = False,
-    catalogue: Callable[[], Requires] = dict,
+    catalogue: Callable[[], Catalogue] = dict,
 ) -> Removal:
     """Read from the cluster what an uninstall would remove; change nothing.
 
@@ -74,7 +83,8 @@ def plan_removal(
         session: the cluster.
         components: which; empty: all that is installed.
         lost: also those whose inventories are lost: all that carries their label.
-        catalogue: gives the components that there are, with what each requires; asked only where one is lost.
+        catalogue: gives the components that there are; asked only where one is lost, or was installed before
+            inventories had rules for its removal.
 
     Raises:
         CatalogError: one of them is not installed.
@@ -95,15 +105,23 @@ def plan_removal(
     controllers = read_controllers(session, found | {name: known[name] for name in taken}, objects)
     stays = {name: item.refs for name, item in astray.items() if name not in taken}
     adopted = {ref: whose for name in order for ref, whose in known[name].adopted.items() if ref in objects[name]}
-    removal = Removal(order, after, objects, {}, controllers, stays, adopted)
+    rules = _rules(known, catalogue)
+    removal = Removal(order, after, objects, {}, controllers, stays, adopted, rules)
     everything = {ref: obj for each in objects.values() for ref, obj in each.items()}
     return replace(removal, held=users_objects(session, removal, everything))
+
+
+def _rules(known: Mapping[str, Inventory], catalogue: Callable[[], Catalogue]) -> dict[str, RemovalRules]:
+    """Return each component's rules; those of inventories that have none yet are the catalogue's."""
+    silent = [name for name, item in known.items() if item.removal is None]
+    entries = catalogue() if silent else {}
+    return {name: rules_in(entries, name) if item.removal is None else item.removal for name, item in known.items()}
 
 
 def users_objects(
     session: Session, removal: Removal, holders: Mapping[ObjectRef, Object]
 ) -> dict[ObjectRef, Sequence[ObjectRef]]:
     """Return the users' objects that would go with `holders` now, by what holds them."""
-    mine, own = removal.mine, removal.kinds
-    found = {ref: held_by(session, obj, mine=mine, own=own) for ref, obj in holders.items()}
+    mine, own, rules = removal.mine, removal.kinds, removal.all_rules
+    found = {ref: held_by(session, obj, mine=mine, own=own, rules=rules) for ref, obj in holders.items()}
     return {ref: users for ref, users in found.items() if users}

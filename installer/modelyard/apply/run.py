@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from modelyard.apply.gate import Gate
 from modelyard.catalog import Catalog, Component
+from modelyard.catalog.removal import NO_RULES, RemovalRules, with_required
 from modelyard.cluster import Session
 from modelyard.errors import ModelyardError
 from modelyard.events import Emit, StepProgress
@@ -36,12 +37,14 @@ class Rendered:
         version: its upstream's version; empty for our own.
         target: what it was rendered for.
         objects: the rendered objects.
+        removal: what an uninstall must know of it, whoever provides what it requires.
     """
 
     component: Component
     version: str
     target: str
     objects: tuple[Object, ...]
+    removal: RemovalRules = NO_RULES
 
     @property
     def name(self) -> str:
@@ -108,6 +111,11 @@ class Run:
 def rendered(catalog: Catalog, target: str, outputs: Mapping[str, Sequence[Object]]) -> tuple[Rendered, ...]:
     """Pair what `render` returned with the catalogue's entries."""
     return tuple(
-        Rendered(catalog.component(name), catalog.version(name), target, tuple(objects))
+        Rendered(catalog.component(name), catalog.version(name), target, tuple(objects), rules_of(catalog, name))
         for name, objects in outputs.items()
     )
+
+
+def rules_of(catalog: Catalog, name: str) -> RemovalRules:
+    """Return what an uninstall must know of a component, whoever provides what it requires."""
+    return with_required(name, {each: item.removal for each, item in catalog.components.items()}, catalog.requires)

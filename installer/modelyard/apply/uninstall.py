@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from modelyard.apply import members
-from modelyard.apply.addresses import refuse_stranded
 from modelyard.apply.chosen import forget_choice
 from modelyard.apply.controllers import in_charge
 from modelyard.apply.drain import drain
+from modelyard.apply.draining import refuse_used, stop_users, used
 from modelyard.apply.held import held_by, objects_of
+from modelyard.apply.holding import refuse_stranded
 from modelyard.apply.in_order import in_order
 from modelyard.apply.leftovers import release
-from modelyard.apply.queues import refuse_running, running_through, stop_jobs
 from modelyard.apply.removal import Removal, users_objects
 from modelyard.apply.revive import revive
 from modelyard.apply.run import Run
 from modelyard.apply.stuck import Stuck
+from modelyard.catalog.removal import group_kind
 from modelyard.cluster import ApiError, Session
 from modelyard.errors import ModelyardError, RefusalError
 from modelyard.events import Emit, Note, StepDone, StepFailed, StepStarted, discard
 from modelyard.objects import GroupKind, Object, ObjectRef, ref_of
 from modelyard.plan import inventory, kinds
 from modelyard.plan.prune import in_use, kind_of_crd
-from modelyard.plan.queues import WORKLOAD
 from modelyard.plan.removal import Step, is_by_product, is_users, step_of, steps
 
 
@@ -51,16 +51,16 @@ def uninstall(
         cancelled: set it to stop at the next safe point.
 
     Raises:
-        RefusalError: a CRD holds users' objects or jobs run through a queue, and `delete_data` is not set: they are
+        RefusalError: a CRD holds users' objects, or something is in use, and `delete_data` is not set: they are
             kept. It is looked for before anything goes, before each component and, for users' objects, once more
             before each component's CRDs. Or, either way: pods could not be deleted any more.
         NotReadyError: something is still there when the deadline passes.
     """
     began = time.monotonic()
-    refuse_stranded(session, removal.kinds)
+    refuse_stranded(session, removal.rules, removal.order)
     if not delete_data:
         _refuse_data(removal.held, "nothing was changed")
-        refuse_running(session, removal.mine, "nothing was changed")
+        refuse_used(session, removal.all_rules.drains, removal.mine, "nothing was changed")
     run = Run(session, emit, timeout, {}, cancelled or threading.Event())
     for name, refs in removal.lost.items():
         emit(Note(f"{name} stays: its inventory is lost, though {len(refs)} objects carry its label ({refs[0]}, ...)"))
@@ -106,12 +106,12 @@ def _remove(run: Run, key: str, name: str, removal: Removal, stuck: Stuck, *, de
     definitions = {ref: obj for ref, obj in objects.items() if _defines(ref)}
     own = [kind_of_crd(obj) for obj in definitions.values()]
     if delete_data:
-        _stop_jobs(run, key, name, objects, stuck)
-        drain(run, key, _users_resources(run.session, own, set(objects)), stuck, foreground=True)
+        _stop_users(run, key, name, removal, stuck)
+        drain(run, key, _users_resources(run.session, own, set(objects), removal), stuck, foreground=True)
     else:  # since it was planned, somebody may have made some
         _refuse_data(users_objects(run.session, removal, definitions), f"{name} is as it was")
-        refuse_running(run.session, objects, f"{name} is as it was")
-    rest = _resources(run, key, objects, definitions, stuck)
+        refuse_used(run.session, removal.all_rules.drains, objects, f"{name} is as it was")
+    rest = _resources(run, key, objects, definitions, removal, stuck)
     for step, refs in steps(rest, own):
         going = {ref: rest[ref] for ref in refs}
         if step is Step.DEFINITIONS and delete_data:
@@ -124,16 +124,23 @@ def _remove(run: Run, key: str, name: str, removal: Removal, stuck: Stuck, *, de
     run.session.delete(members.parent_ref(name))
 
 
-def _stop_jobs(run: Run, key: str, name: str, refs: Iterable[ObjectRef], stuck: Stuck) -> None:
-    """Have the jobs of queues that go suspended; not by a controller that does not come back, where that is known."""
-    if not (stuck.remove and stuck.is_dead(WORKLOAD)):
-        stop_jobs(run, key, name, refs)
-    elif held := running_through(run.session, refs):
-        run.emit(Note(f"{name}: jobs of a queue that goes are not suspended, its controller is gone: {in_use(held)}"))
+def _stop_users(run: Run, key: str, name: str, removal: Removal, stuck: Stuck) -> None:
+    """Have those stopped who use what goes; not by a controller that does not come back, where that is known."""
+    refs = removal.objects[name]
+    for rule in removal.all_rules.drains:
+        if not (stuck.remove and stuck.is_dead(group_kind(rule.users))):
+            stop_users(run, key, name, rule, refs)
+        elif held := used(run.session, [rule], refs):
+            run.emit(Note(f"{name}: those who use what goes are not stopped, its controller is gone: {in_use(held)}"))
 
 
 def _resources(
-    run: Run, key: str, objects: Mapping[ObjectRef, Object], definitions: Mapping[ObjectRef, Object], stuck: Stuck
+    run: Run,
+    key: str,
+    objects: Mapping[ObjectRef, Object],
+    definitions: Mapping[ObjectRef, Object],
+    removal: Removal,
+    stuck: Stuck,
 ) -> dict[ObjectRef, Object]:
     """Remove a component's custom resources, and what its controller made of them while it can clean up after that.
 
@@ -143,15 +150,18 @@ def _resources(
     resources = {ref: obj for ref, obj in objects.items() if step_of(ref.group_kind, own) is Step.RESOURCES}
     drain(run, key, resources, stuck)
     made = [item for _, crd in sorted(definitions.items()) for item in objects_of(run.session, crd)]
-    drain(run, key, {ref_of(item): item for item in made if is_by_product(item, objects, own)}, stuck)
+    kept = removal.all_rules.byProducts
+    drain(run, key, {ref_of(item): item for item in made if is_by_product(item, objects, own, kept)}, stuck)
     return {ref: obj for ref, obj in objects.items() if ref not in resources}
 
 
-def _users_resources(session: Session, own: Sequence[GroupKind], mine: set[ObjectRef]) -> dict[ObjectRef, Object]:
+def _users_resources(
+    session: Session, own: Sequence[GroupKind], mine: set[ObjectRef], removal: Removal
+) -> dict[ObjectRef, Object]:
     """Return users' objects of a component's kinds, while its controller can still clean up after them."""
     listings = [session.list(kind, metadata_only=True) for kind in sorted(own)]
     items = [item for listing in listings if listing for item in listing.items]
-    return {ref_of(item): item for item in items if is_users(item, mine, own=own)}
+    return {ref_of(item): item for item in items if is_users(item, mine, own=own, made=removal.all_rules.byProducts)}
 
 
 def _without_users(run: Run, name: str, going: Mapping[ObjectRef, Object], removal: Removal) -> dict[ObjectRef, Object]:

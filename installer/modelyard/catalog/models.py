@@ -12,6 +12,7 @@ from pydantic import Field
 
 from modelyard.catalog.fields import Model, Name
 from modelyard.catalog.prerequisites import Prerequisite
+from modelyard.catalog.removal import RemovalRules
 
 UNRESOLVED = "unresolved"
 PLATFORM = "platform"  # what a difference is about that no manifest can do
@@ -123,6 +124,9 @@ class Component(Model):
         default=(), description="requirements of the Kubernetes AI conformance checklist that it serves, by id"
     )
     proofNote: str = Field(default="", description="what was proved or simulated, in one line")  # noqa: N815
+    removal: RemovalRules = Field(
+        default=RemovalRules(), description="what an uninstall must know of it beside its objects"
+    )
     cost: Cost | None = Field(default=None, description="what it uses at rest on `local`; absent: not measured")
 
 

@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from modelyard.catalog.removal import NO_RULES, RemovalRules
 from modelyard.objects import GroupKind, Object, ObjectRef, annotations_of, labels_of, strings, text
 
 NAMESPACE = "modelyard-system"
@@ -50,6 +51,7 @@ class Inventory:
         rules: its healthCheckExprs.
         complete: digest of the objects that the last finished install put there; empty while one runs.
         adopted: objects that were somebody else's before, with whose they were.
+        removal: what an uninstall must know beside the objects; None where it was written before there were such rules.
     """
 
     component: str
@@ -63,6 +65,7 @@ class Inventory:
     rules: tuple[Mapping[str, object], ...] = field(default=())
     complete: str = ""
     adopted: Mapping[ObjectRef, str] = field(default_factory=dict)
+    removal: RemovalRules | None = NO_RULES
 
 
 def parent_name(component: str) -> str:
@@ -104,6 +107,7 @@ def parent_object(inventory: Inventory, *, tool_version: str) -> dict[str, objec
             "requires": json.dumps(sorted(inventory.requires)),
             "rules": json.dumps(list(inventory.rules)),
             **({"adopted": _adopted_lines(inventory.adopted)} if inventory.adopted else {}),
+            **({"removal": inventory.removal.model_dump_json()} if inventory.removal is not None else {}),
         },
     }
 
@@ -123,6 +127,7 @@ def read_parent(parent: Object) -> Inventory:
         rules=tuple(json.loads(data.get("rules", "[]"))),
         complete=notes.get(COMPLETE, ""),
         adopted={_ref(line): owner for line, _, owner in _adopted(data.get("adopted", ""))},
+        removal=RemovalRules.model_validate_json(data["removal"]) if "removal" in data else None,
     )
 
 
@@ -144,6 +149,10 @@ def trouble(parent: Object, component: str, *, cluster: str) -> str:
         return f"it was written in another cluster ({notes.get(CLUSTER) or 'none named'}, this is {cluster})"
     if GROUP_KINDS not in notes:
         return f"its annotation {GROUP_KINDS} is lost"
+    try:
+        RemovalRules.model_validate_json(strings(parent, "data").get("removal", "{}"))
+    except ValueError:
+        return "its rules for an uninstall are not ones that this modelyard knows; a newer one may have written them"
     return ""
 
 

@@ -58,9 +58,7 @@ def named(shown: str) -> Named:
     """Return what KIND/NAME or KIND/NAMESPACE/NAME means; ValueError where it is neither."""
     parts = shown.split("/")
     if len(parts) not in (2, 3) or not all(parts):
-        raise ValueError(
-            f"{shown!r} is not KIND/NAME or KIND/NAMESPACE/NAME, as in Deployment/kserve/kserve-controller"
-        )
+        raise ValueError(f"{shown!r} is not KIND/NAME or KIND/NAMESPACE/NAME, as in Deployment/team-a/server")
     return Named(parts[0], parts[1] if len(parts) == 3 else "", parts[-1])
 
 

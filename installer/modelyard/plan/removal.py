@@ -7,6 +7,7 @@ from enum import IntEnum
 
 from modelyard.catalog import graph
 from modelyard.catalog.names import unknown
+from modelyard.catalog.removal import ByProduct, group_kind
 from modelyard.errors import RefusalError
 from modelyard.objects import GroupKind, Object, ObjectRef, annotations_of, labels_of, mappings, ref_of, text
 from modelyard.plan import kinds
@@ -21,11 +22,6 @@ PASSING = {
     GroupKind("discovery.k8s.io", "EndpointSlice"),
     GroupKind("events.k8s.io", "Event"),
 }
-# Kueue's book-keeping of any job, also of Kubernetes' own kinds: with an owner, it is nobody's data.
-_BOOKS = frozenset({GroupKind("kueue.x-k8s.io", "Workload")})
-# cert-manager's own marks on the Secrets that it makes: from a Certificate, and for its webhook.
-_CERTIFICATE_LABEL = "controller.cert-manager.io/fao"
-_CERTIFICATE_NOTES = ("cert-manager.io/certificate-name", "cert-manager.io/allow-direct-injection")
 
 
 class Step(IntEnum):
@@ -98,7 +94,12 @@ def removal_order(chosen: Sequence[str], requires: Mapping[str, Sequence[str]]) 
 
 
 def is_users(
-    obj: Object, mine: Collection[ObjectRef], *, seen: Collection[ObjectRef] = (), own: Collection[GroupKind] = ()
+    obj: Object,
+    mine: Collection[ObjectRef],
+    *,
+    seen: Collection[ObjectRef] = (),
+    own: Collection[GroupKind] = (),
+    made: Collection[ByProduct] = (),
 ) -> bool:
     """Tell whether somebody would miss `obj`: it is nobody's by-product and not part of the platform.
 
@@ -107,28 +108,39 @@ def is_users(
         mine: the platform's own objects.
         seen: objects that are looked at themselves, together with this one.
         own: kinds all of whose objects are looked at: those that the CRDs which go define.
+        made: what controllers of the platform make for themselves.
     """
     ref = ref_of(obj)
     if ref in mine or ref.group_kind in PASSING or (ref.kind, ref.name) in _BY_KUBERNETES:
         return False
     owners = [_owner(each, ref.namespace) for each in mappings(obj, "metadata", "ownerReferences")]
-    if owners and (ref.group_kind in _BOOKS or all(_accounted(each, mine, seen, own) for each in owners)):
+    if owners and all(_accounted(each, mine, seen, own) for each in owners):
         return False
-    notes = annotations_of(obj)
-    made_by_cert_manager = _CERTIFICATE_LABEL in labels_of(obj) or any(key in notes for key in _CERTIFICATE_NOTES)
-    return not (ref.kind == "Secret" and made_by_cert_manager)
+    return not any(_is_made(obj, rule) for rule in made)
 
 
-def is_by_product(obj: Object, mine: Collection[ObjectRef], own: Collection[GroupKind]) -> bool:
+def _is_made(obj: Object, rule: ByProduct) -> bool:
+    """Tell whether a controller made `obj` for itself, as a rule says."""
+    if ref_of(obj).group_kind != group_kind(rule.kind):
+        return False
+    labels, notes = labels_of(obj), annotations_of(obj)
+    marked = any(key in labels for key in rule.labels) or any(key in notes for key in rule.annotations)
+    return marked or (rule.owned and bool(mappings(obj, "metadata", "ownerReferences")))
+
+
+def is_by_product(
+    obj: Object, mine: Collection[ObjectRef], own: Collection[GroupKind], made: Collection[ByProduct] = ()
+) -> bool:
     """Tell whether a component's controller made `obj` for itself, so that it must be there when the object goes.
 
     Args:
         obj: an object's metadata, of one of the component's kinds.
         mine: the component's own objects.
         own: the kinds that its CRDs define.
+        made: what its controller makes and goes with what it belongs to: it is left alone.
     """
-    ref = ref_of(obj)
-    return ref not in mine and ref.group_kind not in _BOOKS and not is_users(obj, mine, own=own)
+    kept = any(ref_of(obj).group_kind == group_kind(rule.kind) for rule in made)
+    return ref_of(obj) not in mine and not kept and not is_users(obj, mine, own=own)
 
 
 def _owner(reference: Object, namespace: str) -> tuple[ObjectRef, ObjectRef]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from modelyard import apply
 from modelyard.apply import Removal
-from modelyard.catalog import load
+from modelyard.catalog import Component, load
 from modelyard.cluster import Session
 from modelyard.events import Emit
 from modelyard.paths import data_root
@@ -96,8 +96,8 @@ def uninstall(planned: Planned, emit: Emit) -> Removed:
 
 
 def _plan(request: Request, session: Session) -> Removal:
-    return apply.plan_removal(session, request.components, lost=request.lost, catalogue=_requirements)
+    return apply.plan_removal(session, request.components, lost=request.lost, catalogue=_catalogue)
 
 
-def _requirements() -> Mapping[str, Sequence[str]]:
-    return {name: item.requires for name, item in load(data_root()).components.items()}
+def _catalogue() -> Mapping[str, Component]:
+    return load(data_root()).components

@@ -1,4 +1,4 @@
-"""Which jobs hold a queue that would go."""
+"""What is in use by whom, by the rule that Kueue's component.yaml has."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
+from modelyard.catalog import load
 from modelyard.objects import ObjectRef
-from modelyard.plan.queues import CLUSTER_QUEUE, running
+from modelyard.paths import data_root
+from modelyard.plan.draining import in_use
 
-QUEUE = ObjectRef(CLUSTER_QUEUE.group, CLUSTER_QUEUE.kind, "", "gpus")
+[RULE] = load(data_root()).component("kueue").removal.drains
+QUEUE = ObjectRef("kueue.x-k8s.io", "ClusterQueue", "", "gpus")
 ADMITTED = {"admission": {"clusterQueue": "gpus"}}
 
 
@@ -19,7 +22,7 @@ def workload(name: str, status: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_job_that_was_admitted_holds_its_queue() -> None:
-    held = running([QUEUE], [workload("b", ADMITTED), workload("a", ADMITTED)])
+    held = in_use(RULE, [QUEUE], [workload("b", ADMITTED), workload("a", ADMITTED)])
     assert {str(queue): [ref.name for ref in found] for queue, found in held.items()} == {str(QUEUE): ["a", "b"]}
 
 
@@ -33,9 +36,9 @@ def test_a_job_that_was_admitted_holds_its_queue() -> None:
     ids=["waiting", "elsewhere", "finished"],
 )
 def test_others_hold_nothing(status: dict[str, Any]) -> None:
-    assert running([QUEUE], [workload("a", status)]) == {}
+    assert in_use(RULE, [QUEUE], [workload("a", status)]) == {}
 
 
 def test_a_job_that_has_not_finished_says_so() -> None:
     conditions = [{"type": "Finished", "status": "False"}, {"type": "Admitted", "status": "True"}]
-    assert QUEUE in running([QUEUE], [workload("a", {**ADMITTED, "conditions": conditions})])
+    assert QUEUE in in_use(RULE, [QUEUE], [workload("a", {**ADMITTED, "conditions": conditions})])
