@@ -16,6 +16,7 @@ from modelyard.local.build.binaries import CONTROL_PLANE, KUBERNETES, MODULES, G
 from modelyard.local.build.store import Store
 from modelyard.local.build.toolchain import GO_BIN, MINIMUM, GoToolchain, find_go
 from modelyard.paths import cache_dir
+from modelyard.programs import Ended
 
 TOOLCHAIN = GoToolchain(Path("/bin/false"), "go1.26.0", Path("/nonexistent"))
 
@@ -84,8 +85,8 @@ def test_a_missing_module_is_named() -> None:
 def test_a_failed_build_says_what_to_do(
     stderr: str, expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-        return subprocess.CompletedProcess([], 1, "", stderr)
+    def refuse(*arguments: object, **options: object) -> Ended:
+        return Ended("go", 1, b"", stderr)
 
     monkeypatch.setattr(binaries.Children, "run", refuse)
     with pytest.raises(BuildError) as caught:

@@ -12,10 +12,10 @@ import pytest
 from modelyard.errors import BuildError
 from modelyard.events import discard
 from modelyard.local.build.oci import ImageConfig, write_image
-from modelyard.local.build.processes import Children
 from modelyard.local.build.python_image import build_python_image
 from modelyard.local.machine import architecture
 from modelyard.local.node.fake_nodes import objects
+from modelyard.programs import Children
 
 
 @pytest.mark.parametrize(("machine", "named"), [("x86_64", "amd64"), ("aarch64", "arm64")])

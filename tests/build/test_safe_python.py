@@ -14,8 +14,8 @@ import pytest
 import modelyard
 from modelyard.errors import BuildError
 from modelyard.local.build import toolchain
-from modelyard.local.build.processes import Children
 from modelyard.local.build.python_packages import install
+from modelyard.programs import Children
 from modelyard.sources.gomod import go_environment
 
 _PYTHONS = ("sys.executable", "_PYTHON")

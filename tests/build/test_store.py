@@ -19,7 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelyard.errors import BuildError
+from modelyard.local.build.failing import require
 from modelyard.local.build.store import SEAL, Store, digest
+from modelyard.programs import run
 
 
 def write(text: str):
@@ -239,15 +241,16 @@ def test_entry_with_a_damaged_seal_is_listed_with_its_real_size_and_can_be_remov
 def test_full_disk_is_named_with_what_frees_it(tmp_path: Path) -> None:
     """A small file system that is mounted where no one else sees it; written by Python, and by a program."""
     program = f"""
-import subprocess
 from pathlib import Path
 from modelyard.errors import BuildError
+from modelyard.local.build.failing import require
+from modelyard.programs import run
 from modelyard.local.build.store import Store
 from modelyard.local.host import linux
 linux.unshare(linux.CLONE_NEWNS)
 linux.mount("none", "/", flags=linux.MS_REC | linux.MS_PRIVATE)
 linux.mount("tmpfs", {str(tmp_path)!r}, "tmpfs", data="size=64k")
-copy = lambda target: subprocess.run(["cp", "/usr/bin/python3", target], check=True, capture_output=True)
+copy = lambda target: require(run(["cp", "/usr/bin/python3", target], seconds=60), {f"image in {tmp_path}"!r})
 for build in (lambda target: target.write_bytes(b"x" * 100_000), copy):
     try:
         Store(Path({str(tmp_path)!r})).get("image", "k", build)
@@ -261,8 +264,10 @@ for build in (lambda target: target.write_bytes(b"x" * 100_000), copy):
 
 
 def test_program_that_the_machine_lacks_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BuildError, match="No such file or directory: no-such-program") as error:
-        Store(tmp_path).get("rootfs", "k", lambda target: subprocess.run(["no-such-program", target]) and None)
+    with pytest.raises(BuildError, match="no-such-program: No such file or directory") as error:
+        Store(tmp_path).get(
+            "rootfs", "k", lambda target: require(run(["no-such-program", target], seconds=60), "x") and None
+        )
     assert error.value.remedy == "modelyard doctor"
 
 

@@ -7,19 +7,15 @@ want a token even for public images, the token authentication that distribution 
 from __future__ import annotations
 
 import hashlib
-import http.client
 import json
 import re
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
-from email.message import Message
 from urllib.parse import urlencode, urlsplit
 
 from modelyard.errors import SourceError
 from modelyard.images import Reference
+from modelyard.web import Answer, ask
 
-TIMEOUT_SECONDS = 30
 # Indexes first: the digest is to be that of all platforms, where there is one.
 _ACCEPT = ", ".join(
     (
@@ -44,17 +40,12 @@ def manifest_digest(image: Reference) -> str:
     """
     url = f"{_base(image.registry)}/v2/{image.repository}/manifests/{image.tag or image.digest}"
     try:
-        headers, body = _ask(url, "HEAD", {})
-        digest = headers.get("Docker-Content-Digest", "")
+        answer = _ask(url, "HEAD", image)
+        digest = answer.headers.get("Docker-Content-Digest", "")
         if not digest:  # optional for HEAD: what a GET sends is what is hashed
-            _, body = _ask(url, "GET", {})
-            digest = f"sha256:{hashlib.sha256(body).hexdigest()}"
-    except urllib.error.HTTPError as error:
-        cause = "has no such image" if error.code == 404 else f"answered {error.code} {error.reason}"
-        raise _failure(image, f"registry {image.registry} {cause}") from error
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        raise _failure(image, f"registry {image.registry} cannot be reached: {reason}") from error
+            digest = f"sha256:{hashlib.sha256(_ask(url, 'GET', image).body).hexdigest()}"
+    except SourceError as error:
+        raise _failure(image, f"registry {image.registry} {error.cause}") from error
     if not _DIGEST.fullmatch(digest):
         raise _failure(image, f"registry {image.registry} gave {digest!r} for a digest")
     return digest
@@ -72,25 +63,40 @@ def _base(registry: str) -> str:
     return f"{scheme}://{_HOSTS.get(registry, registry)}"
 
 
-def _ask(url: str, method: str, headers: Mapping[str, str]) -> tuple[Message, bytes]:
+def _ask(url: str, method: str, image: Reference) -> Answer:
     """Ask once; where the registry wants a token, get one as nobody in particular, and ask again."""
-    request = urllib.request.Request(url, method=method, headers={"Accept": _ACCEPT, **headers})
-    try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
-            return answer.headers, answer.read()
-    except urllib.error.HTTPError as error:
-        challenge = error.headers.get("WWW-Authenticate", "")
-        if error.code != 401 or headers or not challenge.lower().startswith("bearer "):
-            raise
-        return _ask(url, method, {"Authorization": f"Bearer {_token(challenge)}"})
+    answer = _reached(method, url, {"Accept": _ACCEPT})
+    challenge = answer.headers.get("WWW-Authenticate", "")
+    if answer.status == 401 and challenge.lower().startswith("bearer "):
+        answer = _reached(method, url, {"Accept": _ACCEPT, "Authorization": f"Bearer {_token(challenge)}"})
+    if answer.status == 404:
+        raise SourceError(f"image {image}", "has no such image")
+    return _good(answer)
 
 
 def _token(challenge: str) -> str:
     fields = dict(re.findall(r'(\w+)="([^"]*)"', challenge))
     realm = fields.pop("realm", "")
     if urlsplit(realm).scheme not in ("http", "https"):
-        raise ValueError(f"it wants a token from {realm or 'nowhere'}")
+        raise SourceError("token", f"wants a token from {realm or 'nowhere'}")
     query = urlencode({key: value for key, value in fields.items() if key in ("service", "scope")})
-    with urllib.request.urlopen(f"{realm}?{query}", timeout=TIMEOUT_SECONDS) as answer:
-        document = json.loads(answer.read())
-    return str(document.get("token") or document.get("access_token") or "")
+    answer = _good(_reached("GET", f"{realm}?{query}", {}))
+    try:
+        document = json.loads(answer.body)
+    except ValueError as error:
+        raise SourceError("token", f"has a token service that sends no JSON: {error}") from error
+    granted = document if isinstance(document, dict) else {}
+    return str(granted.get("token") or granted.get("access_token") or "")
+
+
+def _reached(method: str, url: str, headers: Mapping[str, str]) -> Answer:
+    try:
+        return ask(method, url, headers)
+    except SourceError as error:
+        raise SourceError(error.subject, f"cannot be reached: {error.cause}") from error
+
+
+def _good(answer: Answer) -> Answer:
+    if answer.status != 200:
+        raise SourceError("answer", f"answered {answer.status} {answer.reason}")
+    return answer

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from modelyard.events import Emit, Note
 from modelyard.paths import cache_dir, data_root, upstreams_dir
 from modelyard.platform.scratch import require_scratch
+from modelyard.programs import run
 from modelyard.render.cache import Cache
 
 if TYPE_CHECKING:
@@ -91,9 +91,5 @@ class Workspace:
 
 
 def _version_of(tool: str) -> str:
-    try:
-        done = subprocess.run([tool, "version"], capture_output=True, text=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    found = re.search(r"v\d+\.\d+\.\d+", done.stdout)
+    found = re.search(r"v\d+\.\d+\.\d+", run([tool, "version"], seconds=20).text)
     return found[0] if found else ""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 from functools import partial
 from pathlib import Path
 
 from modelyard.catalog.models import Helm, Upstream
 from modelyard.errors import RenderError
+from modelyard.programs import run
 from modelyard.render.pins import KUBERNETES_VERSION
 
 TIMEOUT_SECONDS = 120
@@ -77,13 +77,8 @@ def _template(name: str, spec: Helm, chart: Path, scratch: Path, helm: Path) -> 
     # The Kubernetes version is ours: a helm that was built without linker flags thinks it is 1.20.
     command += ["--api-versions=", "--kube-version", KUBERNETES_VERSION, "--values", str(values)]
     homes = {f"HELM_{kind}_HOME": str(scratch / kind) for kind in ("CACHE", "CONFIG", "DATA")}
-    try:
-        done = subprocess.run(
-            command, env=os.environ | homes, capture_output=True, timeout=TIMEOUT_SECONDS, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise RenderError(f"upstream {name}", f"helm template: {error}") from error
-    if done.returncode != 0:
-        message = " ".join(done.stderr.decode(errors="replace").split()) or "no message"
+    done = run(command, env=os.environ | homes, seconds=TIMEOUT_SECONDS)
+    if done.problem:
+        message = " ".join(done.stderr.split()) or done.problem
         raise RenderError(f"upstream {name}", f"helm template: {message}", f"check upstreams.{name}.helm")
     return done.stdout

@@ -1,12 +1,12 @@
-"""`kustomize build` as a subprocess."""
+"""`kustomize build`, without a network."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 from modelyard.errors import RenderError
+from modelyard.programs import run
 
 TIMEOUT_SECONDS = 300
 # A proxy where nobody listens (port 9, discard): kustomize fetches by git, and files by HTTP itself.
@@ -36,18 +36,9 @@ def build(folder: Path, *, kustomize: Path, stage: Path, shown: str) -> bytes:
     """
     # Everything is local by now; a reference that slipped through must not reach the network.
     environment = _COLLECTOR | os.environ | {"GIT_ALLOW_PROTOCOL": "none"} | _NO_HTTP
-    try:
-        done = subprocess.run(
-            [str(kustomize), "build", "."],  # not by path: one with `@` would pass for a git URL
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise RenderError(shown, f"kustomize build: {error}") from error
-    if done.returncode != 0:
-        message = done.stderr.decode(errors="replace").replace(f"{stage}/", "").strip()
-        raise RenderError(shown, f"kustomize build: {message or 'no message'}", f"edit {shown}")
+    # Not by path: one with `@` would pass for a git URL.
+    done = run([kustomize, "build", "."], cwd=folder, env=environment, seconds=TIMEOUT_SECONDS)
+    if done.problem:
+        message = done.stderr.replace(f"{stage}/", "").strip()
+        raise RenderError(shown, f"kustomize build: {message or done.problem}", f"edit {shown}")
     return done.stdout

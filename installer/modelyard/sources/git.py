@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 from modelyard.errors import SourceError
+from modelyard.programs import run
 
 TIMEOUT_SECONDS = 300
 
@@ -35,18 +35,7 @@ def clone(url: str, ref: str, commit: str | None, *, into: Path) -> Path:
 
 def _git(url: str, *arguments: str) -> str:
     environment = os.environ | {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1"}
-    try:
-        done = subprocess.run(
-            ["git", "-c", "advice.detachedHead=false", *arguments],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise SourceError(f"upstream {url}", f"git: {error}") from error
-    if done.returncode != 0:
-        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise SourceError(f"upstream {url}", f"git {arguments[0]}: {last}")
-    return done.stdout
+    done = run(["git", "-c", "advice.detachedHead=false", *arguments], env=environment, seconds=TIMEOUT_SECONDS)
+    if done.problem:
+        raise SourceError(f"upstream {url}", f"git {arguments[0]}: {done.problem}")
+    return done.text

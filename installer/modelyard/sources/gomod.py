@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from modelyard.errors import SourceError
+from modelyard.programs import run
 
 TIMEOUT_SECONDS = 300
 _USERS = frozenset({"GOINSECURE", "GONOPROXY", "GONOSUMDB", "GOPRIVATE", "GOPROXY", "GOSUMDB"})
@@ -60,24 +60,18 @@ def _go(
     """Return what a go command says of a module version."""
     subject, shown = f"module {module}@{version}", " ".join(("go", *command))
     with tempfile.TemporaryDirectory(prefix="modelyard-go-") as empty:  # no go.mod: nothing to edit
-        try:
-            done = subprocess.run(
-                [str(go), *command, "-json", f"{module}@{version}"],
-                cwd=empty,
-                env=go_environment(modcache) | ({"GOPROXY": "off"} if offline else {}),
-                capture_output=True,
-                text=True,
-                timeout=TIMEOUT_SECONDS,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise SourceError(subject, f"{shown}: {error}") from error
+        done = run(
+            [go, *command, "-json", f"{module}@{version}"],
+            cwd=empty,
+            env=go_environment(modcache) | ({"GOPROXY": "off"} if offline else {}),
+            seconds=TIMEOUT_SECONDS,
+        )
     try:
         answer = json.loads(done.stdout)
     except json.JSONDecodeError:
         answer = {}
-    if done.returncode != 0:
-        raise SourceError(subject, f"{shown}: {answer.get('Error') or ' '.join(done.stderr.split()) or 'no message'}")
+    if done.problem:
+        raise SourceError(subject, f"{shown}: {answer.get('Error') or ' '.join(done.stderr.split()) or done.problem}")
     return dict(answer)
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from modelyard.errors import BuildError
 from modelyard.local.build.compile_progress import CompileProgress, is_progress
-from modelyard.local.build.processes import Children, Tell
 from modelyard.local.build.store import Store, digest
 from modelyard.local.build.toolchain import GoToolchain
+from modelyard.programs import LONGEST_SECONDS, Children, Tell, run
 
 _LOCAL_REPLACE = re.compile(r"^replace (\S+) => (\./\S+)$", re.MULTILINE)
 Watch = Callable[[], AbstractContextManager[Tell]]
@@ -148,14 +148,15 @@ def module_folder(binary: GoBinary, toolchain: GoToolchain) -> Path:
     Raises:
         BuildError: the module cannot be had.
     """
-    done = Children().run(
+    done = run(
         [toolchain.go, "list", "-mod=readonly", "-f", "{{.Module.Dir}}", binary.package],
         cwd=MODULES / binary.module,
         env=toolchain.environment(),
+        seconds=LONGEST_SECONDS,
     )
-    if done.returncode != 0:
+    if done.problem:
         raise _explain(binary, done.stderr)
-    return Path(done.stdout.strip())
+    return Path(done.text.strip())
 
 
 def _compile(binary: GoBinary, toolchain: GoToolchain, target: Path, children: Children, tell: Tell) -> None:
@@ -167,7 +168,7 @@ def _compile(binary: GoBinary, toolchain: GoToolchain, target: Path, children: C
         env=toolchain.environment(),
         tell=CompileProgress(tell),
     )
-    if done.returncode != 0:
+    if done.problem:
         raise _explain(binary, done.stderr)
 
 

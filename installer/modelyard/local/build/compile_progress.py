@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from modelyard.local.build.processes import Tell
+from modelyard.programs import Tell
 
 _DOWNLOADING = "go: downloading "
 _PACKAGE = re.compile(r"[\w.~-]+(/[\w.~-]+)*")  # alone on its line: compiled

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from modelyard.errors import BuildError, HostError
 from modelyard.events import Emit
-from modelyard.local.build.processes import Children
+from modelyard.local.build.failing import require
 from modelyard.local.build.store import Store, digest
+from modelyard.programs import Ended, run
 from modelyard.steps import step
 
 # What the supervisor and the image builder call on the host.
@@ -22,6 +22,7 @@ RUNTIME_PACKAGES: tuple[str, ...] = ("containerd", "runc")
 
 
 _APT_SECONDS = 1800.0
+_LOCAL_SECONDS = 300.0  # nothing is downloaded
 
 
 def ensure_host_packages(emit: Emit) -> None:
@@ -44,25 +45,22 @@ def ensure_host_packages(emit: Emit) -> None:
 
 
 def _missing(names: Sequence[str]) -> list[str]:
-    done = subprocess.run(
-        ["dpkg-query", "--show", "--showformat", "${Package} ${db:Status-Status}\n", *names],
-        capture_output=True,
-        text=True,
-        check=False,  # it exits 1 when one is unknown, and still lists the others
-    )
-    installed = {line.split()[0] for line in done.stdout.splitlines() if line.endswith(" installed")}
+    # It exits 1 when one is unknown, and still lists the others.
+    shown = ("dpkg-query", "--show", "--showformat", "${Package} ${db:Status-Status}\n", *names)
+    done = run(shown, seconds=_LOCAL_SECONDS)
+    installed = {line.split()[0] for line in done.text.splitlines() if line.endswith(" installed")}
     return [name for name in names if name not in installed]
 
 
 def _install(names: Sequence[str]) -> None:
     done = _apt("install", "--yes", "--quiet", "--no-install-recommends", *names)
-    if done.returncode != 0:
+    if done.problem:
         _apt("update", "--quiet")
         done = _apt("install", "--yes", "--quiet", "--no-install-recommends", *names)
-    if done.returncode != 0:
+    if done.problem:
         raise HostError(
             f"Debian packages {' '.join(names)}",
-            _last_line(done.stderr),
+            done.problem,
             f"apt-get install {' '.join(names)}",
         )
 
@@ -85,33 +83,28 @@ def _unpack(packages: Sequence[str], target: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="modelyard-deb-") as scratch:
         Path(scratch).chmod(0o777)  # apt drops to its own user for downloads
         done = _apt("download", *packages, cwd=scratch)
-        if done.returncode != 0:
+        if done.problem:
             _apt("update", "--quiet")
             done = _apt("download", *packages, cwd=scratch)
         archives = sorted(Path(scratch).glob("*.deb"))
-        if done.returncode != 0 or len(archives) != len(packages):
+        if done.problem or len(archives) != len(packages):
             raise BuildError(
                 f"Debian packages {' '.join(packages)}",
-                _last_line(done.stderr),
+                done.problem or f"apt-get downloaded {len(archives)} files",
                 "apt-get update, then run the same command again",
             )
         target.mkdir()
         for archive in archives:
-            subprocess.run(["dpkg-deb", "--extract", archive, target], check=True, capture_output=True)
+            require(run(["dpkg-deb", "--extract", archive, target], seconds=_LOCAL_SECONDS), f"files of {archive.name}")
 
 
-def _apt(*arguments: str, cwd: str | None = None) -> subprocess.CompletedProcess[str]:
+def _apt(*arguments: str, cwd: str | None = None) -> Ended:
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
     # Another apt may be at work on this machine: wait for it rather than fail. A mirror may stop answering.
     waits = ("-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::Retries=2", "-o", "Acquire::http::Timeout=60")
-    return Children().run(["apt-get", *waits, *arguments], cwd=cwd, env=environment, seconds=_APT_SECONDS)
+    return run(["apt-get", *waits, *arguments], cwd=cwd, env=environment, seconds=_APT_SECONDS)
 
 
 def _release() -> str:
     release = Path("/etc/os-release")
     return release.read_text() if release.is_file() else "unknown"
-
-
-def _last_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[-1] if lines else "apt-get gave no reason"

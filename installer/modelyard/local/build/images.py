@@ -5,7 +5,6 @@ Where upstream's manifests call scripts, their files and a static shell are in t
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,11 +12,14 @@ from pathlib import Path
 
 from modelyard.local.build import debian
 from modelyard.local.build.binaries import GoBinary, module_folder
+from modelyard.local.build.failing import require
 from modelyard.local.build.oci import ImageConfig, write_binary_layer, write_image
 from modelyard.local.build.store import Store, digest
 from modelyard.local.build.toolchain import GoToolchain
+from modelyard.programs import run
 
 _FORMAT = "1"  # raise when the way in which images are written changes what is in them
+_LIST_SECONDS = 60.0
 _SHELL = "1"  # the same for what comes with a shell
 _SHELL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -92,7 +94,7 @@ def build_go_image(image: GoImage, compiled: Mapping[str, Path], toolchain: GoTo
 
 def _commands(busybox: Path) -> dict[str, str]:
     """Return the links that make busybox answer to its commands' names, and /var/run as distributions have it."""
-    listed = subprocess.run([busybox, "--list"], capture_output=True, text=True, check=True).stdout.split()
+    listed = require(run([busybox, "--list"], seconds=_LIST_SECONDS), "commands of busybox").text.split()
     return {f"/bin/{name}": "busybox" for name in listed if name != "busybox"} | {"/var/run": "/run"}
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from modelyard.local.build.failing import require
 from modelyard.local.build.holds import unheld
 from modelyard.local.build.store import Entry, Store
+from modelyard.programs import run
+
+_CHMOD_SECONDS = 600.0  # a module cache has some 100,000 files
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,6 @@ def prune_go_caches(cache: Path) -> int | None:
         if not free:
             return None
         size = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
-        subprocess.run(["chmod", "--recursive", "u+w", folder], check=True)
+        require(run(["chmod", "--recursive", "u+w", folder], seconds=_CHMOD_SECONDS), f"Go's caches in {folder}")
         shutil.rmtree(folder)
     return size

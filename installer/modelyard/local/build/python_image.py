@@ -10,13 +10,13 @@ from pathlib import Path
 from modelyard.events import Emit, StepProgress
 from modelyard.local.build import python_packages as packages
 from modelyard.local.build.oci import ImageConfig, write_image
-from modelyard.local.build.processes import Children
 from modelyard.local.build.python_layer import LayerWriter
 from modelyard.local.build.python_recipe import RECIPES, Recipe, folder_digest, load_recipe, lock_file
 from modelyard.local.build.python_rootfs import installed_packages, rootfs_fingerprint, rootfs_layer, unpack
 from modelyard.local.build.python_stubs import check_links, complete
 from modelyard.local.build.store import Store, digest
 from modelyard.local.machine import require_x86
+from modelyard.programs import Children
 
 _FORMAT = "1"  # raise when the way in which images are made changes what is in them
 _PATH = "/usr/local/bin:/usr/bin:/bin"

@@ -5,15 +5,16 @@ The lock names packages, versions and hashes only: no index and no path of this 
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Sequence
 
 from modelyard.errors import BuildError
 from modelyard.local.build.python_recipe import RECIPES, load_recipe, lock_file, recipe_names
+from modelyard.programs import run
 
 PYTHON_VERSION = "3.11"  # of Debian 12, whose Python the images run
 PLATFORM = "x86_64-manylinux_2_28"
+_RESOLVE_SECONDS = 1800.0
 
 
 def lock(name: str) -> None:
@@ -24,18 +25,18 @@ def lock(name: str) -> None:
     """
     recipe = load_recipe(name)
     omit = [argument for package in recipe.omit for argument in ("--no-emit-package", package)]
-    done = subprocess.run(
+    done = run(
         [sys.executable, "-P", "-m", "uv", "pip", "compile", "requirements.in", "--quiet", "--generate-hashes",
          "--no-header", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links", "--upgrade",
          "--python-version", PYTHON_VERSION, "--python-platform", PLATFORM,
          "--exclude-newer", f"{recipe.as_of:%Y-%m-%d}T00:00:00Z", *omit, "--output-file", lock_file(name)],
         cwd=RECIPES / name,
-        capture_output=True,
-        text=True,
-        check=False,
+        seconds=_RESOLVE_SECONDS,
     )  # fmt: skip
-    if done.returncode != 0:
-        raise BuildError(f"recipe {name}", done.stderr.strip(), f"correct recipes/{name}/requirements.in")
+    if done.problem:
+        raise BuildError(
+            f"recipe {name}", done.stderr.strip() or done.problem, f"correct recipes/{name}/requirements.in"
+        )
 
 
 def main(names: Sequence[str]) -> None:

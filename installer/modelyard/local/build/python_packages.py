@@ -11,8 +11,8 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 from modelyard.errors import BuildError
-from modelyard.local.build.processes import Children
 from modelyard.local.build.python_lock import PLATFORM, PYTHON_VERSION
+from modelyard.programs import Children
 
 SITE = "usr/local/lib/python3.11/dist-packages"  # on the path of Debian's Python, before its own packages
 _PYTHON = "/usr/bin/python3"
@@ -38,9 +38,11 @@ def install(lock: Path, rootfs: Path, cache: Path, children: Children) -> Path:
          "--require-hashes", "--no-deps", "--only-binary", ":all:", "--python", sys.executable,
          "--python-version", PYTHON_VERSION, "--python-platform", PLATFORM, "--cache-dir", cache]
     )  # fmt: skip
-    if done.returncode != 0:
+    if done.problem:
         raise BuildError(
-            f"recipe {lock.parent.name}", done.stderr.strip()[-1500:], "check the network, then the same command again"
+            f"recipe {lock.parent.name}",
+            done.stderr.strip()[-1500:] or done.problem,
+            "check the network, then the same command again",
         )
     return site
 
@@ -88,8 +90,8 @@ def compile_all(rootfs: Path, children: Children) -> None:
          "--invalidation-mode", "unchecked-hash", f"/{SITE}"]
     )  # fmt: skip
     # 1 without a word: some file is no valid Python (packages ship templates); it is left as it is.
-    if done.returncode not in (0, 1) or done.stderr.strip():
-        raise BuildError("Python image", f"compileall ended with {done.returncode}: {done.stderr.strip()[-500:]}")
+    if done.code not in (0, 1) or done.stderr.strip():
+        raise BuildError("Python image", f"compileall ended with {done.code}: {done.stderr.strip()[-500:]}")
 
 
 def _command(name: str, content: bytes, points: Mapping[str, str]) -> bytes:

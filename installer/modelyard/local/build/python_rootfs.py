@@ -6,16 +6,17 @@ Most images share one. A recipe that names Debian packages of its own has anothe
 from __future__ import annotations
 
 import os
-import subprocess
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from modelyard.errors import BuildError
-from modelyard.local.build.processes import Children
+from modelyard.local.build.failing import require
 from modelyard.local.build.python_recipe import ROOTFS_FILE, Rootfs, load_rootfs
 from modelyard.local.build.store import Store, digest
+from modelyard.programs import Children, run
 
+_UNPACK_SECONDS = 900.0
 _FORMAT = "2"  # raise when the way in which the layer is made changes what is in it
 # Made anew on each machine, or of no use in a container; an image's own /dev is the container runtime's.
 _EMPTIED = ("dev", "var/cache", "var/log", "var/lib/apt", "etc/apt")
@@ -53,13 +54,15 @@ def rootfs_layer(store: Store, children: Children, more: Sequence[str] = ()) -> 
 
 
 def unpack(layer: Path, folder: Path) -> None:
-    """Unpack the layer into a folder that does not exist yet."""
+    """Unpack the layer into a folder that does not exist yet.
+
+    Raises:
+        BuildError: tar refused.
+    """
     folder.mkdir()
-    subprocess.run(
-        ["tar", "--extract", "--file", layer, "--directory", folder, "--no-same-owner", "--delay-directory-restore"],
-        check=True,
-        capture_output=True,
-    )
+    how = ("--no-same-owner", "--delay-directory-restore")
+    done = run(["tar", "--extract", "--file", layer, "--directory", folder, *how], seconds=_UNPACK_SECONDS)
+    require(done, "Debian root file system")
 
 
 def installed_packages(folder: Path) -> str:
@@ -83,11 +86,11 @@ def _make(spec: Rootfs, more: Sequence[str], target: Path, children: Children) -
          *leave_out, spec.suite, raw],
         env=os.environ | {"SOURCE_DATE_EPOCH": "0", "LC_ALL": "C.UTF-8"},
     )  # fmt: skip
-    if done.returncode != 0:
+    if done.problem:
         reasons = [line for line in done.stderr.strip().splitlines() if line.startswith(("E:", "dpkg: error"))]
         raise BuildError(
             f"Debian root file system {spec.suite}",
-            reasons[0] if reasons else done.stderr.strip()[-500:],
+            reasons[0] if reasons else done.stderr.strip()[-500:] or done.problem,
             "apt-get update, then run the same command again",
         )
     _normalise(raw, target)

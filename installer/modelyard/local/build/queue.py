@@ -18,9 +18,9 @@ from pathlib import Path
 from modelyard.events import Emit, StepProgress
 from modelyard.local.build.binaries import GoBinary, build_binary
 from modelyard.local.build.images import GoImage, build_go_image
-from modelyard.local.build.processes import Children, Tell
 from modelyard.local.build.store import Store
 from modelyard.local.build.toolchain import GoToolchain
+from modelyard.programs import Children, Tell
 from modelyard.steps import step
 
 

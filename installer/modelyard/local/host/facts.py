@@ -6,13 +6,13 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from modelyard.local.build.store import Store
 from modelyard.local.host.cgroups import find_cgroups, missing_controllers
 from modelyard.local.host.procfs import inotify_used
+from modelyard.programs import run
 
 PROGRAMS = (
     "unshare", "nsenter", "mount", "ip", "iptables", "iptables-save", "iptables-restore", "conntrack", "socat",
@@ -20,6 +20,7 @@ PROGRAMS = (
 )  # fmt: skip
 DEBIAN_PROGRAMS = ("apt-get", "dpkg-deb")  # of Debian itself: where they lack, no package brings them
 FILE_SYSTEMS = ("overlay", "tmpfs", "proc", "sysfs")
+MODPROBE_SECONDS = 60.0
 _FILLED_MIB = 512  # of the store: Go and Debian's packages, which come first, take 330, the binaries twice as much
 _CAPABILITIES = {"CAP_NET_ADMIN": 12, "CAP_SYS_CHROOT": 18, "CAP_SYS_ADMIN": 21}  # linux/capability.h
 
@@ -120,7 +121,7 @@ def has_bridge_netfilter() -> bool:
 def loadable(module: str) -> bool:
     """Whether the kernel module `module` can be loaded."""
     modprobe = shutil.which("modprobe", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
-    return modprobe is not None and subprocess.run([modprobe, "-n", "-q", module], check=False).returncode == 0
+    return modprobe is not None and not run([modprobe, "-n", "-q", module], seconds=MODPROBE_SECONDS).problem
 
 
 def _is_filled(cache: Path) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
-from modelyard.local.host.facts import has_bridge_netfilter, has_file_system
+from modelyard.local.host.facts import MODPROBE_SECONDS, has_bridge_netfilter, has_file_system
+from modelyard.programs import run
 
 _BRIDGE = Path("/proc/sys/net/bridge")
 
@@ -25,7 +25,7 @@ def load_missing() -> list[str]:
     modprobe = shutil.which("modprobe", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
     if modprobe is None:
         return []
-    loaded = [name for name in wanted if subprocess.run([modprobe, "-q", name], check=False).returncode == 0]
+    loaded = [name for name in wanted if not run([modprobe, "-q", name], seconds=MODPROBE_SECONDS).problem]
     if "br_netfilter" in loaded:
         _keep_the_hosts_bridges_as_they_were()
     return loaded

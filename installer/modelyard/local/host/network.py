@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from modelyard.local.host.addresses import BRIDGE, GATEWAY, NODE_PREFIX, NodeAddress
+from modelyard.programs import run
+
+_BATCH_SECONDS = 120.0  # of hundreds of links, on a busy machine
 
 
 def cluster_links(nodes: Sequence[NodeAddress]) -> list[str]:
@@ -50,11 +52,9 @@ def run_batch(lines: Sequence[str], *, tool: str = "ip", prefix: Sequence[str] =
     if not lines:
         return
     program = shutil.which(tool) or f"/usr/sbin/{tool}"
-    done = subprocess.run(
-        [*prefix, program, "-batch", "-"], input="\n".join(lines), text=True, capture_output=True, check=False
-    )
-    if done.returncode != 0:
-        raise RuntimeError(f"{tool} -batch: {done.stderr.strip()}")
+    done = run([*prefix, program, "-batch", "-"], stdin="\n".join(lines), seconds=_BATCH_SECONDS)
+    if done.problem:
+        raise RuntimeError(f"{tool} -batch: {done.stderr.strip() or done.problem}")
 
 
 def forward_packets() -> None:

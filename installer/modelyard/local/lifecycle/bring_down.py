@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import time
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from modelyard.local.host.procfs import ProcessId, is_alive
 from modelyard.local.state.layout import Layout, is_cluster, layout
 from modelyard.local.state.record import running_supervisor
 from modelyard.local.state.spec import check_name
+from modelyard.programs import run
 
 _STOP_SECONDS = 20.0
 _KILL_SECONDS = 10.0
@@ -64,18 +64,11 @@ def down(name: str, *, delete: bool = False) -> DownResult:
 
 def _delete(where: Layout) -> None:
     # Not shutil.rmtree: pods may nest folders deeper than it can follow. rm follows no link, and stops at mounts.
-    try:
-        done = subprocess.run(
-            ["rm", "--recursive", "--force", "--one-file-system", "--", where.root],
-            text=True, capture_output=True, check=False, timeout=_DELETE_SECONDS,
-        )  # fmt: skip
-        problem = done.stderr.strip().partition("\n")[0] if done.returncode else ""
-    except subprocess.TimeoutExpired:
-        problem = f"rm did not end in {_DELETE_SECONDS:g} s"
-    if problem:
+    done = run(["rm", "--recursive", "--force", "--one-file-system", "--", where.root], seconds=_DELETE_SECONDS)
+    if done.problem:
         raise LocalClusterError(
             f"cluster {where.name}",
-            f"it has ended, but its files cannot be removed: {problem}",
+            f"it has ended, but its files cannot be removed: {done.problem}",
             f"rm -rf {where.root}",
         )
 

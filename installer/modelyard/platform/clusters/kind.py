@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
@@ -16,6 +15,7 @@ from modelyard.platform.clusters.existing import Existing
 from modelyard.platform.clusters.protocol import Ready
 from modelyard.platform.settled import Settled
 from modelyard.platform.where import Where
+from modelyard.programs import run
 from modelyard.steps import step
 
 NAME = "modelyard"
@@ -60,10 +60,13 @@ def is_there() -> bool:
     missing = [name for name in ("docker", "kind") if shutil.which(name) is None]
     if missing:
         raise _lacking(f"{' and '.join(missing)} cannot be found")
-    docker = _run(["docker", "info", "--format", "{{.ServerVersion}}"], ASK_SECONDS)
-    if docker.returncode != 0:
-        raise _lacking(f"docker does not answer ({_last(docker)})")
-    return NAME in _run(["kind", "get", "clusters"], ASK_SECONDS).stdout.split()
+    docker = run(["docker", "info", "--format", "{{.ServerVersion}}"], seconds=ASK_SECONDS)
+    if docker.problem:
+        raise _lacking(f"docker does not answer ({docker.problem})")
+    clusters = run(["kind", "get", "clusters"], seconds=ASK_SECONDS)
+    if clusters.problem:
+        raise _lacking(f"kind does not answer ({clusters.problem})")
+    return NAME in clusters.text.split()
 
 
 def create(emit: Emit) -> None:
@@ -73,10 +76,10 @@ def create(emit: Emit) -> None:
         HostError: kind fails.
     """
     with step(emit, "kind", f"create kind cluster {NAME}"):
-        done = _run(["kind", "create", "cluster", "--name", NAME, "--wait", "120s"], CREATE_SECONDS)
-        if done.returncode != 0:
+        done = run(["kind", "create", "cluster", "--name", NAME, "--wait", "120s"], seconds=CREATE_SECONDS)
+        if done.problem:
             raise HostError(
-                f"kind cluster {NAME}", f"cannot be created: {_last(done)}", f"kind delete cluster --name {NAME}"
+                f"kind cluster {NAME}", f"cannot be created: {done.problem}", f"kind delete cluster --name {NAME}"
             )
 
 
@@ -86,14 +89,3 @@ def _lacking(what: str) -> HostError:
         f"needs Docker and kind, and {what}; target `local` needs neither",
         "modelyard install --target local",
     )
-
-
-def _run(command: list[str], seconds: int) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise HostError("target kind", f"{command[0]}: {error}", "modelyard install --target local") from error
-
-
-def _last(done: subprocess.CompletedProcess[str]) -> str:
-    return (done.stderr.strip().splitlines() or ["no message"])[-1]
