@@ -8,7 +8,7 @@ CACHE := $(or $(MODELYARD_CACHE_DIR),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/mode
 BIN := .venv/bin
 NAME ?= modelyard
 
-.PHONY: help install test test-fast test-full prove mutants lint bench bench-cold golden rules costs docs lock clean
+.PHONY: help install test test-fast test-full prove mutants lint bench bench-cold golden values rules costs docs lock clean
 
 help: ## List these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -45,6 +45,9 @@ bench-cold: .venv/.ready ## From empty caches to the smoke job's result
 
 rules: .venv/.ready ## Write the alert rules for Prometheus' operator anew
 	@MODELYARD_WRITE_RULES=1 $(BIN)/pytest -q tests/manifests/test_alert_rules.py
+
+values: .venv/.ready ## Write the values of overlays/*/values.yaml where kustomize reads them
+	@$(BIN)/python -m modelyard.scaffold.values
 
 golden: .venv/.ready ## Write the targets' summaries in tests/manifests/golden anew
 	@MODELYARD_WRITE_GOLDEN=1 $(BIN)/pytest -q tests/manifests/test_golden.py

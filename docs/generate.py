@@ -7,7 +7,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
-from docs.generators import before, cli, components, exit_codes, rooms, schema, targets
+from docs.generators import before, cli, components, exit_codes, rooms, schema, targets, values
 
 DOCS = Path(__file__).resolve().parent
 
@@ -25,6 +25,10 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/target.md": lambda: schema.render(schema.TARGET),
     "reference/targets.md": lambda: targets.render(DOCS.parent),
     "reference/upstream-lock.md": lambda: schema.render(schema.LOCK),
+    **{
+        f"{values.FOLDER}/{folder.name}.json": partial(values.render, DOCS.parent, folder.name)
+        for folder in sorted(path.parent for path in DOCS.parent.glob("overlays/*/values.yaml"))
+    },
     **{f"{before.FOLDER}/{name}.md": partial(before.render, DOCS.parent, name) for name in before.names(DOCS.parent)},
 }
 

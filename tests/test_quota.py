@@ -9,8 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelyard.errors import HostError
-from modelyard.plan.team_quota import pod_request, team_quota
+from modelyard.plan.quota_left import pod_request, quota_left
 from modelyard.quantity import parse
+
+
+def quota(
+    nodes: list[dict[str, object]], platform: list[dict[str, object]], pods: list[dict[str, object]], counted: list[str]
+) -> dict[str, str]:
+    cpu, memory = quota_left(nodes, platform, pods, counted=counted, subject="team")
+    return {"cpu": cpu, "memory": memory}
 
 
 def node(cpu: str = "1800m", memory: str = "20Gi", **spec: object) -> dict[str, object]:
@@ -35,17 +42,17 @@ def pod(namespace: str, cpu: str, phase: str = "Running", bound: bool = True) ->
 
 def test_the_platforms_requests_are_taken_off() -> None:
     objects = [workload("Deployment", "100m"), workload("StatefulSet", "10m", 3), workload("Job", "500m")]
-    assert team_quota([node()], objects, [], counted=[]) == {"cpu": "1650m", "memory": "20224Mi"}
+    assert quota([node()], objects, [], counted=[]) == {"cpu": "1650m", "memory": "20224Mi"}
 
 
 def test_a_daemonset_is_taken_off_once_a_usable_node() -> None:
     tainted = node(taints=[{"key": "x", "effect": "NoSchedule"}])
-    assert team_quota([node(), node(), tainted], [workload("DaemonSet", "100m")], [], counted=[])["cpu"] == "3400m"
+    assert quota([node(), node(), tainted], [workload("DaemonSet", "100m")], [], counted=[])["cpu"] == "3400m"
 
 
 @pytest.mark.parametrize("unusable", [{"unschedulable": True}, {"taints": [{"effect": "NoExecute"}]}])
 def test_nodes_that_take_no_work_do_not_count(unusable: dict[str, object]) -> None:
-    assert team_quota([node(), node(**unusable)], [], [], counted=[])["cpu"] == "1800m"
+    assert quota([node(), node(**unusable)], [], [], counted=[])["cpu"] == "1800m"
 
 
 @pytest.mark.parametrize(("ready", "cpu"), [("True", "3600m"), ("False", "1800m")])
@@ -53,12 +60,12 @@ def test_a_node_that_has_just_become_ready_counts_and_one_that_is_lost_does_not(
     """The taint of a node that is not ready goes a moment after the node has become ready."""
     found = node(taints=[{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}])
     found["status"] = {**dict(found["status"]), "conditions": [{"type": "Ready", "status": ready}]}  # type: ignore[call-overload]
-    assert team_quota([node(), found], [], [], counted=[])["cpu"] == cpu
+    assert quota([node(), found], [], [], counted=[])["cpu"] == cpu
 
 
 def test_simulated_nodes_do_not_count() -> None:
     fake = node("32") | {"metadata": {"name": "fake", "labels": {"type": "kwok"}}}
-    assert team_quota([node(), fake], [], [], counted=[])["cpu"] == "1800m"
+    assert quota([node(), fake], [], [], counted=[])["cpu"] == "1800m"
 
 
 def test_only_live_pods_of_uncounted_namespaces_are_taken_off() -> None:
@@ -68,7 +75,7 @@ def test_only_live_pods_of_uncounted_namespaces_are_taken_off() -> None:
         pod("default", "400m", phase="Succeeded"),
         pod("default", "400m", phase="Pending", bound=False),
     ]
-    assert team_quota([node()], [], pods, counted=["team-a"])["cpu"] == "1600m"
+    assert quota([node()], [], pods, counted=["team-a"])["cpu"] == "1600m"
 
 
 def test_a_platform_pod_is_not_taken_off_again_and_a_neighbour_in_its_namespace_is() -> None:
@@ -76,13 +83,13 @@ def test_a_platform_pod_is_not_taken_off_again_and_a_neighbour_in_its_namespace_
     running = pod("kube-system", "100m")
     named = [running | {"metadata": {"namespace": "kube-system", "name": name}} for name in ("metrics-server-x", "dns")]
     elsewhere = running | {"metadata": {"namespace": "default", "name": "metrics-server-x"}}
-    assert team_quota([node()], [server], named, counted=[])["cpu"] == "1600m"
-    assert team_quota([node()], [server], [*named, elsewhere], counted=[])["cpu"] == "1500m"
+    assert quota([node()], [server], named, counted=[])["cpu"] == "1600m"
+    assert quota([node()], [server], [*named, elsewhere], counted=[])["cpu"] == "1500m"
 
 
 def test_a_machine_that_is_too_small_is_told_so() -> None:
     with pytest.raises(HostError, match=r"less than 0\.5 is left"):
-        team_quota([node("600m")], [workload("Deployment", "200m")], [], counted=[])
+        quota([node("600m")], [workload("Deployment", "200m")], [], counted=[])
 
 
 def test_a_pods_request_is_the_larger_of_init_and_main_with_sidecars() -> None:
@@ -104,10 +111,10 @@ def test_a_limit_counts_where_no_request_is_given() -> None:
 def test_quota_and_platform_together_never_exceed_what_can_be_allocated(total: int, requests: list[int]) -> None:
     objects = [workload("Deployment", f"{cpu}m") for cpu in requests]
     try:
-        quota = team_quota([node(f"{total}m")], objects, [], counted=[])
+        left = quota([node(f"{total}m")], objects, [], counted=[])
     except HostError:
         assert total - sum(requests) < 500
     else:
-        cpu = parse(quota["cpu"])
+        cpu = parse(left["cpu"])
         assert cpu is not None
         assert total - 50 < cpu * 1000 + sum(requests) <= total

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from docs.generators.markdown import code, page, table
+from docs.generators.values import values_table
 from modelyard.catalog import Catalog, GpuNodes, Target, load
 from modelyard.catalog.prerequisites import Prerequisite
 
@@ -40,8 +41,8 @@ def render(root: Path, name: str) -> str:
         _rows(untested),
         _gpus(target),
         "## What you set" if target.values else "",
-        "In an [overlay of your own](../your-own-overlay.md), or accept what is there:" if target.values else "",
-        table(("value", "what it is"), [(code(key), text) for key, text in target.values.items()]),
+        "In a [file of values](../values.md), or accept what is there:" if target.values else "",
+        values_table(target.values, catalog.defaults[name]),
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from docs.generators import proof
 from docs.generators.markdown import code, page, table
+from docs.generators.values import values_table
 from modelyard.catalog import Basis, Catalog, Target, load
 
 _BASIS = {Basis.DOCUMENT: "read", Basis.UNVERIFIED: "**not verified**"}
@@ -29,7 +31,7 @@ def render(root: Path) -> str:
             [_row(catalog, proofs, each) for each in targets],
         ),
         "Component by component: [where proved](components.md#where-proved).",
-        *(_section(target) for target in targets),
+        *(_section(target, catalog.defaults[target.name]) for target in targets),
     )
 
 
@@ -42,7 +44,7 @@ def _row(catalog: Catalog, proofs: proof.Proofs, target: Target) -> tuple[str, .
     )
 
 
-def _section(target: Target) -> str:
+def _section(target: Target, defaults: Mapping[str, str]) -> str:
     parts = [f"## {target.name}", f"{target.summary}: [overlays/{target.name}](../../overlays/{target.name})."]
     if target.name != "local":
         parts.append(f"[Before you install](../how-to/before-you-install/{target.name}.md).")
@@ -59,7 +61,7 @@ def _section(target: Target) -> str:
         parts.append("Refuses a cluster without " + _codes(target.requiresApiGroups) + ".")
     if target.refusesApiGroups:
         parts.append("Refuses a cluster with " + _codes(target.refusesApiGroups) + ".")
-    parts.append(table(("a site sets", "what it is"), [(code(name), text) for name, text in target.values.items()]))
+    parts.append(values_table(target.values, defaults))
     classes = [(mode, code(name)) for mode, name in target.storageClasses.items()]
     parts.append(table(("access mode", "storage class to name"), classes))
     rows = [(", ".join(each.subjects), each.summary, each.source, _BASIS[each.basis]) for each in target.differences]

@@ -16,10 +16,10 @@ from modelyard.apply import plan_removal, uninstall
 from modelyard.cluster import Session, Watcher
 from modelyard.local import ClusterInfo
 from modelyard.objects import GroupKind, Object, ObjectRef, dig, mapping, text
-from modelyard.plan.team_quota import pod_request
+from modelyard.plan.quota_left import pod_request
 from modelyard.quantity import parse
 
-TENANCY = "tenancy"  # the component that has the quota
+TEAM = "team"  # the component that has the quota
 PLATFORM_CPU, OTHER_CPU, STEP = Decimal("0.15"), Decimal("0.1"), Decimal("0.05")
 
 
@@ -40,19 +40,22 @@ def catalogue(tmp_path: Path, own: str, choice: None) -> Path:
         f"manifests/cluster/{own}/component.yaml": f"name: {own}\n{ABOUT}namespace: {own}\n",
         f"manifests/cluster/{own}/kustomization.yaml": "resources: [all.yaml]\n",
         f"manifests/cluster/{own}/all.yaml": "---\n".join(json.dumps(each) + "\n" for each in objects),
-        f"manifests/cluster/{TENANCY}/component.yaml": (
-            f"name: {TENANCY}\n{ABOUT}requires: [{own}]\nnamespace: {own}-team\n"
+        f"manifests/cluster/{TEAM}/component.yaml": (
+            f"name: {TEAM}\n{ABOUT}requires: [{own}]\nnamespace: {own}-team\n"
+            "values: {cpu: {about: CPUs, type: quantity}, memory: {about: memory, type: quantity}}\n"
+            "sized: {cpu: cpu, memory: memory, queue: LocalQueue.kueue.x-k8s.io}\n"
         ),
-        f"manifests/cluster/{TENANCY}/kustomization.yaml": "resources: []\n",
+        f"manifests/cluster/{TEAM}/kustomization.yaml": "resources: []\n",
         "overlays/test/target.yaml": (
-            f"name: test\nsummary: x\nfixedNodes: true\nprofiles: {{core: [{own}, {TENANCY}]}}\n"
+            f"name: test\nsummary: x\nfixedNodes: true\nprofiles: {{core: [{own}, {TEAM}]}}\n"
         ),
         f"overlays/test/{own}/kustomization.yaml": f"resources: [../../../manifests/cluster/{own}]\n",
-        f"overlays/test/{TENANCY}/kustomization.yaml": (
+        f"overlays/test/{TEAM}/kustomization.yaml": (
             f"namespace: {own}\nconfigMapGenerator:\n"
             "- {name: quota, envs: [values.env], options: {disableNameSuffixHash: true}}\n"
         ),
-        f"overlays/test/{TENANCY}/values.env": "cpu=4\nmemory=8Gi\n",
+        f"overlays/test/{TEAM}/values.env": "cpu=4\nmemory=8Gi\n",
+        "overlays/test/values.yaml": f"{TEAM}: {{cpu: 4, memory: 8Gi}}\n",
     }
     for name, content in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -78,6 +81,10 @@ def quota(session: Session, own: str) -> Decimal:
     found = parse(dig(session.get(ObjectRef("", "ConfigMap", own, "quota")), "data", "cpu"))
     assert found is not None
     return found
+
+
+def memory(session: Session, own: str) -> str:
+    return text(session.get(ObjectRef("", "ConfigMap", own, "quota")) or {}, "data", "memory")
 
 
 def items(session: Session, kind: str) -> tuple[Object, ...]:
@@ -115,4 +122,30 @@ def test_it_is_what_the_nodes_have_left_beside_the_platform_and_others(
     wait_until_bound(session, own, "neighbour-")
     modelyard(catalogue, cluster)
     assert quota(session, own) == left(session) == before - OTHER_CPU
-    uninstall(session, plan_removal(session, [TENANCY]), timeout=180)
+    uninstall(session, plan_removal(session, [TEAM]), timeout=180)
+
+
+def test_what_the_site_sets_holds_and_is_remembered_until_it_is_taken_back(
+    session: Session, cluster: ClusterInfo, catalogue: Path, own: str, shell: str, tmp_path: Path
+) -> None:
+    values = tmp_path / "values.yaml"
+    values.write_text(f"{TEAM}:\n  cpu: 250m\n")
+    modelyard(catalogue, cluster, "--values", str(values))
+    assert quota(session, own) == Decimal("0.25")
+    assert memory(session, own) != "8Gi", "what the site leaves alone is still what the nodes have left"
+    modelyard(catalogue, cluster)
+    assert quota(session, own) == Decimal("0.25")
+    assert "0 changes in 2 components" in modelyard(catalogue, cluster, "--dry-run", "client")
+    modelyard(catalogue, cluster, "--no-values")
+    assert quota(session, own) == left(session)
+    uninstall(session, plan_removal(session, [TEAM]), timeout=180)
+
+
+def test_file_with_a_value_that_does_not_fit_is_refused_before_anything_is_written(
+    session: Session, cluster: ClusterInfo, catalogue: Path, own: str, tmp_path: Path
+) -> None:
+    values = tmp_path / "values.yaml"
+    values.write_text(f"{TEAM}:\n  cpus: 2\n")
+    with pytest.raises(AssertionError, match=r"values.yaml, line 2: field team.cpus: unknown field \(did you mean cpu"):
+        modelyard(catalogue, cluster, "--values", str(values))
+    assert session.get(ObjectRef("", "ConfigMap", own, "quota")) is None

@@ -12,11 +12,27 @@ from modelyard.catalog import load
 from modelyard.paths import data_root
 
 PACKAGE = Path(modelyard.__file__).parent
-ROOMS = ("apply", "cluster", "plan", "readiness", "render")
+ROOMS = (
+    "apply",
+    "catalog",
+    "cluster",
+    "images",
+    "lock",
+    "plan",
+    "platform",
+    "readiness",
+    "render",
+    "scaffold",
+    "sources",
+)
 # What is another's convention on any cluster, whoever installed it.
 KNOWN = {
     ("plan/hooks.py", "cert-manager"): "annotations by which its injector is told to fill a caBundle in",
-    ("plan/team_quota.py", "kwok"): "the label of simulated nodes",
+    ("plan/quota_left.py", "kwok"): "the label of simulated nodes",
+    **{
+        ("platform/embedded/supply.py", name): "what the smoke job, which is modelyard's own, runs through"
+        for name in ("tenancy", "kueue", "kuberay")
+    },
     ("readiness/replicas.py", "keda"): "the user agent of an autoscaler",
 }
 

@@ -25,9 +25,11 @@ import pytest
 import yaml
 
 from modelyard.catalog import Catalog, load
+from modelyard.catalog.values import by_component
 from modelyard.objects import Object, dig, mapping, mappings, text
 from modelyard.paths import data_root
 from modelyard.platform.workspace import Workspace
+from modelyard.scaffold.values import values_files
 
 _CATALOG = load(data_root())
 TARGETS = sorted(_CATALOG.targets)
@@ -69,7 +71,7 @@ FIXED_USERS = {
 }
 # team-a's resources, and the value that sets each
 QUOTA = {"cpu": "cpu", "memory": "memory", "nvidia.com/gpu": "gpus"}
-WITH_VALUES = [pair for pair in PAIRS if _CATALOG.root.joinpath("overlays", *pair, "values.env").is_file()]
+WITH_VALUES = [(target, name) for target, name in PAIRS if name in by_component(_CATALOG.defaults[target])]
 
 Render = Callable[[str], Mapping[str, list[Object]]]
 Offered = Callable[[str, str], list[Object]]
@@ -305,11 +307,18 @@ def test_the_teams_quota_is_the_targets(target: str, render: Render, catalog: Ca
     assert rules.of_kind(render(target)["tenancy"], "ConfigMap") == []
 
 
+def test_kustomize_reads_the_values_of_the_targets(catalog: Catalog) -> None:
+    """`make values` writes them."""
+    files = values_files(catalog)
+    assert set(files) == set(catalog.root.glob("overlays/*/*/values.env"))
+    assert {file: file.read_text(encoding="utf-8") for file in files} == files
+
+
 @pytest.mark.parametrize("target", TARGETS)
-def test_target_yaml_names_every_value_that_a_site_sets(target: str, catalog: Catalog) -> None:
-    files = (catalog.root / "overlays" / target).glob("*/values.env")
-    names = {f"{file.parent.name}.{key}" for file in files for key in _values(catalog, target, file.parent.name)}
-    assert set(catalog.target(target).values) == names
+def test_values_file_of_a_target_names_only_components_that_it_has(target: str, catalog: Catalog) -> None:
+    file = catalog.root / "overlays" / target / "values.yaml"
+    content = yaml.safe_load(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    assert set(content) <= {*catalog.available(target)}
 
 
 @pytest.mark.parametrize(("target", "name"), WITH_VALUES)
@@ -325,9 +334,7 @@ def test_every_value_goes_where_it_belongs(
 
 
 def _values(catalog: Catalog, target: str, name: str) -> dict[str, str]:
-    files = (catalog.folder(each.name, name) / "values.env" for each in catalog.chain(target))
-    lines = next(file for file in files if file.is_file()).read_text().splitlines()  # a thin target takes its base's
-    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+    return by_component(catalog.defaults[target])[name]
 
 
 @rule

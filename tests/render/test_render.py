@@ -51,6 +51,17 @@ def test_values_take_the_place_of_the_overlay_s(make: Make) -> None:
     assert make("own")["own"][0]["data"] == {"cpu": "1", "memory": "1Gi"}  # each has its own cache entry
 
 
+def test_values_file_of_the_target_holds_whatever_is_left_in_the_folders(make: Make, root: Path) -> None:
+    """In a clone somebody edits values.yaml, and installs: `make values` is for kustomize alone."""
+    about = root / "manifests/cluster/own/component.yaml"
+    about.write_text(
+        about.read_text() + "values: {cpu: {about: x, type: quantity}, memory: {about: y, type: quantity}}\n"
+    )
+    (root / "overlays/local/values.yaml").write_text("own: {cpu: 2}\n")
+    assert make("own")["own"][0]["data"] == {"cpu": "2", "memory": "1Gi"}
+    assert make("own", values={"own": {"cpu": "3"}})["own"][0]["data"] == {"cpu": "3", "memory": "1Gi"}
+
+
 def test_a_value_that_the_overlay_does_not_have_gets_the_nearest_name(make: Make) -> None:
     with pytest.raises(CatalogError, match=r"did you mean memory\?"):
         make("own", values={"own": {"memroy": "3"}})

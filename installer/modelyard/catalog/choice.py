@@ -23,6 +23,7 @@ class Choice:
         left_out: components of it that are not wanted (`--without`).
         overlay: the folder of the user's own overlay; empty for none.
         mirror: the registry that the images come from (`--mirror`); empty for their own.
+        values: what the site sets (`--values`), as <component>.<name> and value, sorted.
         target: the catalogue's target that it was installed for, an overlay's base; empty where it was not kept yet.
     """
 
@@ -32,6 +33,7 @@ class Choice:
     overlay: str = ""
     mirror: str = ""
     target: str = ""
+    values: tuple[tuple[str, str], ...] = ()
 
     def changed(self, *, profile: str | None, added: Collection[str], left_out: Collection[str]) -> Choice:
         """Return this choice as a command changes it.
@@ -54,6 +56,7 @@ class Choice:
         parts += [f"--with {name}" for name in self.added]
         parts += [f"--without {name}" for name in self.left_out]
         parts += [f"--mirror {self.mirror}"] if self.mirror else []
+        parts += [f"{key}={value}" for key, value in self.values]
         return " ".join(parts)
 
 

@@ -40,7 +40,7 @@ def _invalid(error: ValidationError, node: yaml.Node | None, shown: str) -> Cata
     field = ".".join(str(part) for part in path) or "(whole file)"
     more = error.error_count() - 1
     rest = f" (and {more} more)" if more else ""
-    cause = "unknown field" if first["type"] == "extra_forbidden" else first["msg"]
+    cause = "unknown field" if first["type"] == "extra_forbidden" else first["msg"].removeprefix("Value error, ")
     return CatalogError(f"{shown}, line {line_of(node, path)}", f"field {field}: {cause}{rest}", f"edit {shown}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from modelyard.catalog import graph
@@ -13,6 +13,8 @@ from modelyard.catalog.models import UNRESOLVED, Component, Lock, Target
 from modelyard.catalog.names import nearest, unknown
 from modelyard.catalog.overlay import UserOverlay, read_overlay
 from modelyard.catalog.subjects import check_subjects, what_concerns
+from modelyard.catalog.values import Flat
+from modelyard.catalog.values_file import check_sized, target_values
 from modelyard.errors import CatalogError
 
 
@@ -26,6 +28,7 @@ class Catalog:
         targets: by name; a user's overlay is one of them.
         lock: upstream.lock.
         overlay: the user's overlay, if there is one.
+        defaults: the values of each target, by <component>.<name>; a user's overlay has its values in its own folders.
     """
 
     root: Path
@@ -33,6 +36,7 @@ class Catalog:
     targets: Mapping[str, Target]
     lock: Lock
     overlay: UserOverlay | None = None
+    defaults: Mapping[str, Flat] = field(default_factory=dict)
 
     def component(self, name: str) -> Component:
         """Return a component by name; CatalogError with the nearest name where there is none."""
@@ -76,12 +80,9 @@ class Catalog:
         return [each.name for each in self.chain(target)][-1]
 
     def chain(self, target: str) -> Iterator[Target]:
-        """Yield `target`, then the target that it is on, and so on down to the last."""
-        below: str | None = target
-        while below is not None:
-            found = self.target(below)
-            yield found
-            below = found.base
+        """Return `target`, then the target that it is on, and so on down to the last."""
+        self.target(target)
+        return _chain(target, self.targets)
 
     def inherited(self, target: str) -> Target:
         """Return `target` with what it inherits from those that it is on; what it has, it does not leave out.
@@ -138,6 +139,11 @@ class Catalog:
         return graph.order(graph.closure(names, requires), requires)
 
     @property
+    def sized(self) -> Component | None:
+        """Return the component whose values follow from what fixed nodes have left, if there is one."""
+        return next((each for each in self.components.values() if each.sized is not None), None)
+
+    @property
     def requires(self) -> dict[str, tuple[str, ...]]:
         """Return the graph: each component's direct requirements."""
         return {name: component.requires for name, component in self.components.items()}
@@ -172,10 +178,14 @@ def load(root: Path) -> Catalog:
     _check_upstreams(components, lock)
     written = _targets(root)
     _check_bases(written)
-    targets = {name: _completed(name, written) for name in written}
-    for target in targets.values():
-        _check_names(target, components, shown=f"overlays/{target.name}/target.yaml")
-    return Catalog(root=root, components=components, targets=targets, lock=lock)
+    check_sized(components.values())
+    targets: dict[str, Target] = {}
+    defaults: dict[str, Flat] = {}
+    for name in written:
+        values, defaults[name] = target_values(root, _chain(name, written), components)
+        targets[name] = _completed(name, written).model_copy(update={"values": values})
+        _check_names(targets[name], components, shown=f"overlays/{name}/target.yaml")
+    return Catalog(root=root, components=components, targets=targets, lock=lock, defaults=defaults)
 
 
 def with_overlay(catalog: Catalog, folder: Path) -> Catalog:
@@ -196,6 +206,8 @@ def with_overlay(catalog: Catalog, folder: Path) -> Catalog:
         raise CatalogError(shown, "field offered: an overlay has what it lists", f"put it into a profile of {shown}")
     targets = {**catalog.targets, target.name: target}
     _check_bases(targets)
+    below = targets[str(target.base)]
+    targets[target.name] = target.model_copy(update={"values": below.values | target.values})
     extended = replace(catalog, targets=targets, overlay=overlay)
     listed, built = set(extended.everything(target.name)), set(overlay.folders)
     for name in sorted(listed ^ built):
@@ -235,6 +247,13 @@ def _targets(root: Path) -> dict[str, Target]:
             raise CatalogError(shown, f"calls itself {target.name}, its folder is {path.parent.name}", f"edit {shown}")
         found[target.name] = target
     return found
+
+
+def _chain(name: str, targets: Mapping[str, Target]) -> Iterator[Target]:
+    below: str | None = name
+    while below is not None:
+        yield targets[below]
+        below = targets[below].base
 
 
 def _completed(name: str, written: Mapping[str, Target]) -> Target:

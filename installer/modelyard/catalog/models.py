@@ -13,6 +13,7 @@ from pydantic import Field
 from modelyard.catalog.fields import Model, Name
 from modelyard.catalog.prerequisites import Prerequisite
 from modelyard.catalog.removal import RemovalRules
+from modelyard.catalog.values import Sized, Value, ValueKey, ValueName
 
 UNRESOLVED = "unresolved"
 PLATFORM = "platform"  # what a difference is about that no manifest can do
@@ -124,6 +125,12 @@ class Component(Model):
         default=(), description="requirements of the Kubernetes AI conformance checklist that it serves, by id"
     )
     proofNote: str = Field(default="", description="what was proved or simulated, in one line")  # noqa: N815
+    values: dict[ValueName, Value] = Field(
+        default={}, description="what a site can set of it, on the targets whose values.yaml has it"
+    )
+    sized: Sized | None = Field(
+        default=None, description="which of its values follow from what fixed nodes have left; one component at most"
+    )
     removal: RemovalRules = Field(
         default=RemovalRules(), description="what an uninstall must know of it beside its objects"
     )
@@ -189,15 +196,15 @@ class Target(Model):
         default={}, description="components by profile that come to those of `base`, where `profiles` is absent"
     )
     namespaces: tuple[Name, ...] = Field(default=(), description="namespaces that the target needs beside")
-    values: dict[str, str] = Field(
+    values: dict[ValueKey, Value] = Field(
         default={},
-        description="what a site sets, as <component>.<name>, with its meaning; the values themselves are in "
-        "overlays/<target>/<component>/values.env",
+        description="what a site can set on this target alone, as <component>.<name>; the values themselves, and "
+        "those of what components declare, are in values.yaml beside it",
     )
     fixedNodes: bool = Field(  # noqa: N815
         default=False,
-        description="all its nodes are there from the start, so `install` gives the first team what they have left; "
-        "else the quota is the site's to set",
+        description="all its nodes are there from the start, so `install` gives the component that is `sized` what "
+        "they have left; else its values are the site's to set",
     )
     offered: dict[Name, str] = Field(
         default={},

@@ -20,7 +20,10 @@ def what_concerns(target: Target, components: Collection[str]) -> Target:
     asked = {key: each for key, each in target.prerequisites.items() if not each.components or has & {*each.components}}
     left_out = {name: reason for name, reason in target.leavesOut.items() if name not in has}
     about = tuple(each for each in target.differences if has & {*each.subjects})
-    return target.model_copy(update={"leavesOut": left_out, "prerequisites": asked, "differences": about})
+    values = {key: value for key, value in target.values.items() if key.partition(".")[0] in has}
+    return target.model_copy(
+        update={"leavesOut": left_out, "prerequisites": asked, "differences": about, "values": values}
+    )
 
 
 def check_subjects(target: Target, components: Mapping[str, Component], *, shown: str) -> None:

@@ -15,10 +15,10 @@ from modelyard.platform.asked import Asked
 
 
 def composing_options(profile: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that adds --target, --overlay, --profile, --with, --without and --component.
+    """Return a decorator that adds --target, --overlay, --values, --profile, --with, --without and --component.
 
-    The command takes all of them, and its own --mirror, --no-mirror, --no-overlay, --adopt and --recreate if it has
-    them, as one argument: `asked`.
+    The command takes all of them, and its own --mirror, --no-mirror, --no-overlay, --no-values, --adopt and --recreate
+    if it has them, as one argument: `asked`.
 
     Args:
         profile: what --profile is where it is not given, for people.
@@ -40,6 +40,11 @@ def composing_options(profile: str) -> Callable[[Callable[..., None]], Callable[
             click.option("--with", "added", multiple=True, help="This component too; may be repeated.", metavar="C"),
             click.option("--profile", help=f"Which components, as target.yaml lists them.  [default: {profile}]"),
             click.option(
+                "--values",
+                type=click.Path(path_type=Path, dir_okay=False),
+                help="What your site sets, such as a quota: a YAML file of values (docs/how-to/values.md).",
+            ),
+            click.option(
                 "--overlay", type=click.Path(path_type=Path), help="Your own overlay, a folder with a target.yaml."
             ),
             target_option,
@@ -57,5 +62,7 @@ def _refuse_contradictions(asked: Asked) -> None:
         )
     if asked.overlay is not None and asked.no_overlay:
         raise click.UsageError("--overlay and --no-overlay contradict each other.")
+    if asked.values is not None and asked.no_values:
+        raise click.UsageError("--values and --no-values contradict each other.")
     if asked.mirror is not None and asked.no_mirror:
         raise click.UsageError("--mirror and --no-mirror contradict each other.")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @composing_options("as before, else core")
+@click.option("--no-values", is_flag=True, help="Take back the values that the cluster was installed with.")
 @click.option("--no-overlay", is_flag=True, help="Take back the overlay that the cluster was installed with.")
 @cluster_options
 @timeout_option("5m")

@@ -47,6 +47,7 @@ def read_choice(kept: Object, *, cluster: str) -> Choice:
             overlay=_text(raw["overlay"]),
             mirror=_text(raw.get("mirror", "")),  # what was chosen before it was kept has none
             target=_text(raw.get("target", "")),
+            values=tuple(sorted((_text(key), _text(value)) for key, value in raw.get("values", ()))),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"it is damaged ({error!r})") from error

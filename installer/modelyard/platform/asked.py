@@ -30,6 +30,8 @@ class Asked:
         no_overlay: take back the overlay that the cluster was installed with.
         mirror: the registry from which images are pulled.
         no_mirror: take back the mirror that the cluster was installed from.
+        values: --values, a file of what the site sets.
+        no_values: take back the values that the cluster was installed with.
         adopted: objects and components that may be taken over.
         recreate: objects that may be deleted and created again.
     """
@@ -43,6 +45,8 @@ class Asked:
     no_overlay: bool = False
     mirror: Mirror | None = None
     no_mirror: bool = False
+    values: Path | None = None
+    no_values: bool = False
     adopted: tuple[str, ...] = ()
     recreate: tuple[Named, ...] = ()
 
@@ -50,7 +54,8 @@ class Asked:
         """Return the catalogue with the overlay in it, and the target's name; all names that were given exist.
 
         Raises:
-            CatalogError: one of them does not, or the overlay is malformed or on another target.
+            CatalogError: one of them does not, or the overlay is malformed or on another target, or a value of the
+                site does not fit.
         """
         from modelyard.catalog import with_overlay
         from modelyard.catalog.choice import check_names
@@ -74,7 +79,21 @@ class Asked:
         check_names(catalog.components, added=self.added, left_out=self.left_out)
         if self.profile is not None:
             catalog.listed(target, self.profile)
+        self.site_values(catalog, target)
         return catalog, target
+
+    def site_values(self, catalog: Catalog, target: str) -> dict[str, str]:
+        """Return what the site sets, by <component>.<name>.
+
+        Raises:
+            CatalogError: the file is not valid, or the target has no such value.
+        """
+        from modelyard.catalog.values import flat
+        from modelyard.catalog.values_file import read_values
+
+        if self.values is None:
+            return {}
+        return flat(read_values(self.values, catalog.inherited(target).values, shown=str(self.values)))
 
     def compose(self, catalog: Catalog, target: str) -> Composition:
         """Return the components that the options alone come to; without --profile, of all profiles."""

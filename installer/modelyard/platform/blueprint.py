@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from modelyard import apply
 from modelyard.apply.provided import provided
 from modelyard.catalog import Catalog
+from modelyard.catalog.values import by_component
 from modelyard.cluster import Session
 from modelyard.events import Emit, discard
 from modelyard.images.mirror import mirror_named
@@ -82,6 +83,7 @@ class Blueprint:
             settled.names,
             session,
             lambda wanted, values: renderer.objects(self.catalog, self.target, wanted, values, rewriting),
+            by_component(dict(settled.choice.values)),
         )
 
     def _refuse_unresolved(self, names: Sequence[str]) -> None:

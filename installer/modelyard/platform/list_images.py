@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from modelyard.catalog.values import by_component
 from modelyard.events import Emit
 from modelyard.images import UsedImage
 from modelyard.lock.uses import images_of
@@ -42,5 +43,6 @@ def list_images(asked: Asked, cache_dir: Path | None, emit: Emit) -> ImageList:
     workspace = Workspace(cache_dir, emit)
     catalog, target = asked.open(workspace.catalog())
     composition = asked.compose(catalog, target)
-    found = images_of(catalog, workspace.renderer().objects(catalog, target, composition.names))
+    values = by_component(asked.site_values(catalog, target))
+    found = images_of(catalog, workspace.renderer().objects(catalog, target, composition.names, values))
     return ImageList(target, found, composition.pulled_in)

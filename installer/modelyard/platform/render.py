@@ -44,7 +44,8 @@ def render(asked: Asked, cache_dir: Path | None, emit: Emit) -> Rendering:
     chosen = str((asked.profile, asked.added, asked.left_out, asked.components))
     # With an overlay the default is its own target, not that of the catalogue: --target local may then be refused.
     target = asked.target or (DEFAULT_TARGET if asked.overlay is None else "")
-    options = (target, str(folder or asked.overlay), chosen, str(asked.mirror or ""))
+    values = asked.values.read_text() if asked.values is not None and asked.values.is_file() else str(asked.values)
+    options = (target, str(folder or asked.overlay), chosen, str(asked.mirror or ""), values)
     fingerprint = of_catalogue(workspace.root, *options, overlay=folder)
     index = workspace.rendered.index(fingerprint)
     parts = _cached(workspace, index.keys) if index is not None else None
@@ -63,10 +64,12 @@ def _cached(workspace: Workspace, keys: dict[str, str]) -> list[bytes] | None:
 
 
 def _render(workspace: Workspace, asked: Asked) -> Index:
+    from modelyard.catalog.values import by_component
     from modelyard.render.rewritten import rewriting_for
 
     catalog, target = asked.open(workspace.catalog())
     composition = asked.compose(catalog, target)
     rewriting = rewriting_for(catalog, target, asked.mirror)
-    keys = workspace.renderer().keys(catalog, target, composition.names, rewriting=rewriting)
+    values = by_component(asked.site_values(catalog, target))
+    keys = workspace.renderer().keys(catalog, target, composition.names, values, rewriting)
     return Index(keys, dict(composition.pulled_in))

@@ -63,6 +63,7 @@ def settle(
         before = replace(before, left_out=tuple(name for name in before.left_out if name in catalog.components))
     choice = (before or Choice()).changed(profile=asked.profile, added=asked.added, left_out=asked.left_out)
     choice = replace(choice, overlay=_overlay(asked, before), mirror=_mirror(asked, before))
+    choice = replace(choice, values=_values(asked, catalog, target, before, emit))
     listed = catalog.listed(target, choice.profile)
     choices = {"added": choice.added, "left_out": choice.left_out}
     required = left_out_and_required(listed, catalog.requires, **choices)
@@ -104,6 +105,21 @@ def _mirror(asked: Asked, before: Choice | None) -> str:
     if asked.mirror is not None:
         return str(asked.mirror)
     return before.mirror if before is not None and not asked.no_mirror else ""
+
+
+def _values(
+    asked: Asked, catalog: Catalog, target: str, before: Choice | None, emit: Emit
+) -> tuple[tuple[str, str], ...]:
+    """Return what the site sets: by the file that is named now, else as before."""
+    if asked.values is not None:
+        return tuple(sorted(asked.site_values(catalog, target).items()))
+    if before is None or asked.no_values:
+        return ()
+    known = catalog.inherited(target).values
+    for key, _ in before.values:
+        if key not in known:
+            emit(Note(f"value {key} of before is no value of target {target} any longer: it is left out"))
+    return tuple((key, value) for key, value in before.values if key in known)
 
 
 def tell_pulled_in(pulled_in: Mapping[str, tuple[str, ...]], emit: Emit) -> None:

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from modelyard.catalog import Catalog
+from modelyard.catalog.values import by_component
 from modelyard.errors import RenderError
 from modelyard.images import Rewriting
 from modelyard.objects import Object, mappings, text
@@ -76,7 +77,7 @@ class Renderer:
             catalog: the catalogue.
             target: a target of it.
             names: components of it.
-            values: what to put in place of the lines of the component's values.env.
+            values: what to put in place of the target's values.
             rewriting: what to do with the images; None: leave them as they are.
 
         Raises:
@@ -85,17 +86,24 @@ class Renderer:
             SourceError: an upstream tree cannot be had or is not the locked one.
             RenderError: kustomize or helm refused, nothing came out, or a patch matches nothing.
         """
-        found = self._built(catalog, _closures(catalog, target, names, values or {}), values or {})
+        wanted = _with_defaults(catalog, target, values or {})
+        found = self._built(catalog, _closures(catalog, target, names, wanted), wanted)
         if not rewriting:
             return {name: list(objects) for name, objects in found.items()}
         return {name: list(rewriting.apply(found[name], catalog.image_names)) for name in found}
 
     def keys(
-        self, catalog: Catalog, target: str, names: Sequence[str], rewriting: Rewriting | None = None
+        self,
+        catalog: Catalog,
+        target: str,
+        names: Sequence[str],
+        values: Values | None = None,
+        rewriting: Rewriting | None = None,
     ) -> dict[str, str]:
         """Render what the cache lacks; return the cache key of each of `names`. Arguments and errors as `objects`."""
-        closures = _closures(catalog, target, names, {})
-        self._built(catalog, closures, {})
+        wanted = _with_defaults(catalog, target, values or {})
+        closures = _closures(catalog, target, names, wanted)
+        self._built(catalog, closures, wanted)
         keys = {name: key for name, (key, _) in closures.items()}
         if not rewriting:
             return keys
@@ -106,6 +114,12 @@ class Renderer:
 
     def _built(self, catalog: Catalog, closures: Closures, values: Values) -> dict[str, Objects]:
         return _objects_of(closures, _Once(catalog, self.store, self.tools, values), self.cache)
+
+
+def _with_defaults(catalog: Catalog, target: str, values: Values) -> Values:
+    """Return the target's values with others in their place."""
+    found = by_component(catalog.defaults.get(target, {}))
+    return {name: {**found.get(name, {}), **values.get(name, {})} for name in {*found, *values}}
 
 
 def _closures(catalog: Catalog, target: str, names: Sequence[str], values: Values) -> Closures:

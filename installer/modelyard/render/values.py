@@ -1,7 +1,7 @@
-"""Values that are known only at install time, put into a staged overlay.
+"""Values put into a staged overlay: the target's, a site's, and those that are known only at install time.
 
-The overlay's values.env holds a default for each, so that a plain `kustomize build` works too. A thin overlay may
-leave it to the one that it is on.
+Each stands in a line of values.env beside the kustomization that uses it, so that a plain `kustomize build` works too.
+A thin overlay may leave that to the one that it is on.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from modelyard.catalog.names import unknown
-
-FILE = "values.env"
+from modelyard.catalog.values_file import ENV_FILE
 
 
 def put_values(folders: Sequence[Path], values: Mapping[str, str], *, shown: str) -> None:
-    """Replace lines of the first values.env in the staged `folders`.
+    """Set lines of values.env in the staged `folders`; each in the first folder that has it.
 
     Args:
         folders: staged folders of one component, the overlay before what it is on.
@@ -23,17 +22,23 @@ def put_values(folders: Sequence[Path], values: Mapping[str, str], *, shown: str
         shown: the overlay's name for people.
 
     Raises:
-        CatalogError: values.env has no such name.
+        CatalogError: no values.env has such a name.
     """
-    file = next((folder / FILE for folder in folders if (folder / FILE).is_file()), folders[0] / FILE)
-    lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    names = [line.split("=", 1)[0] for line in lines if "=" in line and not line.startswith("#")]
-    for name in values:
-        if name not in names:
-            raise unknown("value", name, names, where=f"{shown}/{FILE}")
-    file.write_text("".join(f"{_line(line, values)}\n" for line in lines), encoding="utf-8")
+    files = {folder / ENV_FILE: _lines(folder / ENV_FILE) for folder in folders if (folder / ENV_FILE).is_file()}
+    for name, value in values.items():
+        file = next((file for file, lines in files.items() if name in map(_name, lines)), None)
+        if file is None:
+            known = {_name(line) for lines in files.values() for line in lines} - {""}
+            raise unknown("value", name, known, where=f"{shown}/{ENV_FILE}")
+        files[file] = [f"{name}={value}" if _name(line) == name else line for line in files[file]]
+    for file, lines in files.items():
+        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def _line(line: str, values: Mapping[str, str]) -> str:
-    name = line.split("=", 1)[0]
-    return f"{name}={values[name]}" if name in values and not line.startswith("#") else line
+def _lines(file: Path) -> list[str]:
+    return file.read_text(encoding="utf-8").splitlines()
+
+
+def _name(line: str) -> str:
+    """Return the name that a line sets; empty for a comment."""
+    return "" if line.startswith("#") or "=" not in line else line.split("=", 1)[0]

@@ -1,4 +1,4 @@
-"""The quota of the first team: what the nodes have left when the platform itself runs. Pure.
+"""What the nodes have left for jobs when the platform itself runs. Pure.
 
 Kueue admits by quota and knows nothing of what else takes a node's CPU. A quota that leaves the platform's own
 requests out lets it admit pods that then stay Pending.
@@ -39,16 +39,22 @@ class Resources:
         return Resources(self.cpu * times, self.memory * times)
 
 
-def team_quota(
-    nodes: Iterable[Object], platform: Iterable[Object], pods: Iterable[Object], *, counted: Collection[str]
-) -> dict[str, str]:
-    """Return the values of overlays/<target>/tenancy/values.env: {"cpu": "1250m", "memory": "6144Mi"}.
+def quota_left(
+    nodes: Iterable[Object],
+    platform: Iterable[Object],
+    pods: Iterable[Object],
+    *,
+    counted: Collection[str],
+    subject: str,
+) -> tuple[str, str]:
+    """Return CPU and memory, as quantities: ("1250m", "6144Mi").
 
     Args:
         nodes: the cluster's Nodes.
         platform: rendered objects of the components that are, or will be, installed; their pods count once.
         pods: the cluster's Pods.
         counted: namespaces whose pods are counted otherwise: teams' (by quota).
+        subject: the component whose quota it is.
 
     Raises:
         HostError: less is left than the smallest job needs.
@@ -62,14 +68,14 @@ def team_quota(
     left = total - taken - others
     if left.cpu < LEAST_CPU:
         raise HostError(
-            "quota of team-a",
+            f"quota of component {subject}",
             f"of {total.cpu:.2f} CPUs the platform takes {taken.cpu:.2f} and other pods {others.cpu:.2f}: "
             f"less than {LEAST_CPU} is left for jobs",
             "install fewer components (modelyard install --component ...), or use a machine with more cores",
         )
     cpu = left.cpu // CPU_STEP * CPU_STEP
     memory = max(left.memory, Decimal(0)) // MEMORY_STEP * MEMORY_STEP
-    return {"cpu": f"{int(cpu * 1000)}m", "memory": f"{int(memory / 1024**2)}Mi"}
+    return f"{int(cpu * 1000)}m", f"{int(memory / 1024**2)}Mi"
 
 
 def pod_request(spec: Object) -> Resources:
