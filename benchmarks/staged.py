@@ -10,6 +10,7 @@ from modelyard.local.build.toolchain import find_go
 from modelyard.paths import cache_dir, data_root
 from modelyard.render import helm, staging
 from modelyard.render.allowed_roots import AllowedRoots
+from modelyard.render.charts import ChartRef
 from modelyard.render.closure import explore
 from modelyard.sources import Store
 
@@ -26,7 +27,11 @@ def stage(target: str, into: Path) -> Path:
     def release(name: str) -> bytes:
         return helm.release_manifest(name, catalog.lock.upstreams[name], tree(name), helm=tool("helm"))
 
+    def chart(wanted: ChartRef) -> bytes:
+        name = wanted.upstream
+        return helm.published_chart(wanted, catalog.lock.upstreams[name], tree(name), helm=tool("helm"))
+
     overlay = Path("overlays", target)
     closure = explore(AllowedRoots(catalog.root), catalog.root / overlay, catalog.lock)
-    staging.stage(closure, into, tree=tree, release=release, lock=catalog.lock)
+    staging.stage(closure, into, tree=tree, release=release, chart=chart, lock=catalog.lock)
     return into / overlay

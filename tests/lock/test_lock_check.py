@@ -94,6 +94,8 @@ def _notes_of_offered() -> tuple[str, ...]:
     rest = _only_offered(catalog)
     folders = tuple(f"manifests/{component.area}/{name}/" for name, component in rest.items())
     upstreams: dict[bool, set[str]] = {True: set(), False: set()}
+    for name, component in catalog.components.items():  # one whose chart is used is named by no reference
+        upstreams[name in rest].add(component.upstream or "")
     for use in remote_uses(catalog.root):
         name = resolve(use.entry, catalog.lock.upstreams, shown=use.file).upstream
         upstreams[use.file.startswith(folders)].add(name)

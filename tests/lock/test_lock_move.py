@@ -31,7 +31,9 @@ def moved(catalog: Catalog, name: str, ref: str, commit: str | None = "2" * 40) 
     return Move(name, old, new, new_tags(catalog, name, ref))
 
 
-@pytest.mark.parametrize("name", ["kserve", "trainer", "kueue", "cert-manager", "kuberay", "metrics-server"])
+@pytest.mark.parametrize(
+    "name", ["kserve", "trainer", "kueue", "cert-manager", "kuberay", "metrics-server", "gpu-operator"]
+)
 def test_after_a_move_the_catalogue_is_whole_and_names_the_old_version_nowhere(name: str, copy: Path) -> None:
     catalog = load(copy)
     move = moved(catalog, name, "v99.0.1")

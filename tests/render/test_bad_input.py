@@ -131,6 +131,9 @@ def test_a_path_that_leaves_its_folder_is_told_with_its_line(
     assert said in error.cause
 
 
+CHART = (
+    "helmCharts:\n- {{name: x, repo: 'https://example.com', version: 1.0.0, releaseName: x, namespace: x, {more}}}\n"
+)
 EXEC = """\
 apiVersion: example.com/v1
 kind: Steal
@@ -153,7 +156,10 @@ metadata:
             "would run the plugin example.com/v1/Go",
         ),
         ("generators:\n- |-\n  apiVersion: builtin\n  kind: HelmChartInflationGenerator\n", "would run helm"),
-        ("helmCharts:\n- {name: x, repo: 'https://example.com'}\n", "field helmCharts: would run helm"),
+        ("helmGlobals: {chartHome: /etc}\n", "field helmGlobals: would run helm"),
+        ("helmCharts:\n- {name: x, repo: 'https://example.com'}\n", "field version of a chart: Field required"),
+        (CHART.format(more="valuesFile: /etc/passwd"), "field valuesFile of a chart: is not known here"),
+        (CHART.format(more=""), "chart x of https://example.com, and no upstream"),
         ("Generators: [plugin.yaml]\n", "field Generators: is written generators"),
         ("generators:\n- |-\n  a: !!python/none x\n  b: !!int x\n", "is not valid YAML"),
     ],

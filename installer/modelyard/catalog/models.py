@@ -257,6 +257,14 @@ class Helm(Model):
     manifests: tuple[str, ...] = Field(default=(), description="files put before its output")
 
 
+class Chart(Model):
+    """An upstream that publishes a chart, and no manifest."""
+
+    folder: str = Field(description="folder of the chart in the upstream tree", min_length=1)
+    repo: str = Field(description="where it is published, as `helm pull` takes it", pattern=r"^(https|oci)://[^/]+")
+    name: str = Field(description="its name there", min_length=1)
+
+
 class Upstream(Model):
     """One pinned upstream."""
 
@@ -268,6 +276,9 @@ class Upstream(Model):
     path: str = Field(default="", description="folder of the repository that the module is")
     tree: Tree | None = Field(default=None, description="what is used of it; absent: only its version is")
     helm: Helm | None = Field(default=None, description="set where the release manifest is a rendered chart")
+    chart: Chart | None = Field(
+        default=None, description="set where a kustomization names its published chart under `helmCharts`"
+    )
     note: str = Field(default="", description="where ours differs from upstream")
 
 

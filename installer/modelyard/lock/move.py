@@ -16,6 +16,7 @@ from modelyard.lock.edit import Path as Field
 from modelyard.lock.edit import Scalar, drop, put, replace, scalars
 from modelyard.lock.uses import remote_uses, uses_of
 from modelyard.render.closure import NAMES
+from modelyard.render.kustomization import CHARTS
 from modelyard.render.remote import resolve
 
 LOCK = "upstream.lock"
@@ -86,6 +87,7 @@ def edits(catalog: Catalog, move: Move) -> dict[str, str]:
         if Path(path).name in NAMES:
             after = _with_references(after, catalog, move, path)
             after = replace(after, _tag_change(after, move))
+            after = replace(after, _chart_change(after, catalog, move))
         elif Path(path).name == "component.yaml":
             after = replace(after, _component_change(after, move))
         elif Path(path).suffix == ".yaml":
@@ -182,6 +184,23 @@ def _tag_change(text: str, move: Move) -> Change:
         if len(scalar.path) == 3 and scalar.path[0] == "images" and scalar.path[2] == "newTag":
             return move.tags.get(names.get(scalar.path[1], ""))
         return None
+
+    return change
+
+
+def _chart_change(text: str, catalog: Catalog, move: Move) -> Change:
+    """Return the change of the version of upstream's published chart, and of its values that are nothing else."""
+    chart = catalog.lock.upstreams[move.name].chart
+    forms = {move.old.ref: move.new.ref, move.old.ref.removeprefix("v"): move.new.ref.removeprefix("v")}
+    names = {
+        scalar.path[1]
+        for scalar in scalars(text)
+        if scalar.path[0] == CHARTS and scalar.path[2:] == ("name",) and chart and scalar.value == chart.name
+    }
+
+    def change(scalar: Scalar) -> str | None:
+        ours = scalar.path[0] == CHARTS and scalar.path[1] in names
+        return forms.get(scalar.value) if ours else None
 
     return change
 

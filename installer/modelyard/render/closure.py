@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,8 +17,10 @@ from modelyard.catalog.document import line_of
 from modelyard.catalog.models import Lock
 from modelyard.catalog.yaml_file import Loader, check, check_size, load_many, load_one, read_text
 from modelyard.errors import CatalogError
+from modelyard.objects import sequence
 from modelyard.render import kustomization
 from modelyard.render.allowed_roots import AllowedRoots
+from modelyard.render.charts import ChartRef, resolve_chart
 from modelyard.render.kustomization import Entry, Field, Kind
 from modelyard.render.remote import RemoteRef, is_remote, resolve
 
@@ -36,12 +38,14 @@ class Closure:
             before those that it alone names.
         refs: the remote references by the folder and the entry that names them.
         files: the files that are named, with what they must be.
+        charts: the published charts by the folder that names them.
     """
 
     roots: AllowedRoots
     kustomizations: dict[Path, Kustomization] = field(default_factory=dict)
     refs: dict[tuple[Path, str], RemoteRef] = field(default_factory=dict)
     files: dict[Path, Kind] = field(default_factory=dict)
+    charts: dict[Path, tuple[ChartRef, ...]] = field(default_factory=dict)
 
     @property
     def start(self) -> Path:
@@ -56,7 +60,8 @@ class Closure:
     @property
     def upstreams(self) -> set[str]:
         """Return the names of the upstreams that are used."""
-        return {ref.upstream for ref in self.refs.values()}
+        charts = {chart.upstream for named in self.charts.values() for chart in named}
+        return {ref.upstream for ref in self.refs.values()} | charts
 
 
 def explore(roots: AllowedRoots, start: Path, lock: Lock) -> Closure:
@@ -138,6 +143,7 @@ class _Visit:
     def folders(self) -> list[Path]:
         """Put remote references and files into the closure; return the folders that are named."""
         self._refuse_programs()
+        self._closure.charts[self._folder] = tuple(self._charts())
         found = []
         for entry in kustomization.entries(self._content):
             if entry.kind is Kind.TREE and is_remote(entry.value):
@@ -154,11 +160,15 @@ class _Visit:
     def _refuse_programs(self) -> None:
         for where, right in kustomization.disguised(self._content):
             raise self._error(where, f"is written {right}", f"edit {self._shown}")
-        chart = kustomization.charts(self._content)
+        chart = kustomization.other_charts(self._content)
         if chart is not None:
-            raise self._error(chart, "would run helm", "put the chart into upstream.lock (upstreams.<name>.helm)")
+            raise self._error(chart, "would run helm", "name a chart that upstream.lock has under `helmCharts`")
         for where, text in kustomization.inline_plugins(self._content):
             _refuse_plugins(text, self._where(where))
+
+    def _charts(self) -> Iterator[ChartRef]:
+        for position, entry in enumerate(sequence(self._content, kustomization.CHARTS)):
+            yield resolve_chart(entry, self._lock.upstreams, shown=self._where((kustomization.CHARTS, position)))
 
     def _local(self, entry: Entry) -> Path:
         """Return the file or folder that `entry` names; refuse what kustomize could not, or must not, read."""

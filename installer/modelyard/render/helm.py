@@ -1,4 +1,4 @@
-"""The release manifest of an upstream that makes it from its own chart, made the same way."""
+"""Charts, rendered: an upstream's release manifest that is made from one, and charts that are published."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from modelyard.catalog.models import Helm, Upstream
+from modelyard.catalog.models import Upstream
 from modelyard.errors import RenderError
 from modelyard.programs import run
+from modelyard.render.charts import ChartRef
 from modelyard.render.pins import KUBERNETES_VERSION
 
 TIMEOUT_SECONDS = 120
@@ -38,8 +39,28 @@ def release_manifest(name: str, upstream: Upstream, tree: Path, *, helm: Path) -
     static = [(tree / path).read_bytes() for path in upstream.helm.manifests]
     with tempfile.TemporaryDirectory(prefix="modelyard-helm-") as scratch:
         chart = _stage_chart(tree / upstream.helm.chart, _locked(tree, upstream), Path(scratch), upstream.ref)
-        rendered = _template(name, upstream.helm, chart, Path(scratch), helm)
+        spec = upstream.helm
+        wanted = ChartRef(name, spec.release, spec.namespace, spec.values)
+        rendered = _template(wanted, chart, Path(scratch), helm, edit=f"upstreams.{name}.helm")
     return b"\n---\n".join([*static, rendered])
+
+
+def published_chart(wanted: ChartRef, upstream: Upstream, tree: Path, *, helm: Path) -> bytes:
+    """Return the objects of a chart that upstream publishes, rendered from its verified tree.
+
+    Args:
+        wanted: which chart, and how.
+        upstream: its entry in upstream.lock, which has a chart.
+        tree: its verified tree.
+        helm: the helm command.
+
+    Raises:
+        RenderError: helm refuses.
+    """
+    assert upstream.chart is not None
+    with tempfile.TemporaryDirectory(prefix="modelyard-helm-") as scratch:
+        chart = _stage_chart(tree / upstream.chart.folder, _locked(tree, upstream), Path(scratch), upstream.ref)
+        return _template(wanted, chart, Path(scratch), helm, edit="valuesInline of the chart")
 
 
 def _locked(tree: Path, upstream: Upstream) -> Path:
@@ -69,10 +90,10 @@ def _leads_to_a_file_of(tree: Path, folder: str, name: str) -> bool:
     return path.exists() and path.resolve().is_relative_to(tree.resolve())
 
 
-def _template(name: str, spec: Helm, chart: Path, scratch: Path, helm: Path) -> bytes:
+def _template(wanted: ChartRef, chart: Path, scratch: Path, helm: Path, *, edit: str) -> bytes:
     values = scratch / "values.json"
-    values.write_text(json.dumps(spec.values), encoding="utf-8")
-    command = [str(helm), "template", spec.release, str(chart), "--namespace", spec.namespace]
+    values.write_text(json.dumps(wanted.values), encoding="utf-8")
+    command = [str(helm), "template", wanted.release, str(chart), "--namespace", wanted.namespace]
     # As upstream does: no API versions but the built-in ones, so that no cluster matters.
     # The Kubernetes version is ours: a helm that was built without linker flags thinks it is 1.20.
     command += ["--api-versions=", "--kube-version", KUBERNETES_VERSION, "--values", str(values)]
@@ -80,5 +101,5 @@ def _template(name: str, spec: Helm, chart: Path, scratch: Path, helm: Path) -> 
     done = run(command, env=os.environ | homes, seconds=TIMEOUT_SECONDS)
     if done.problem:
         message = " ".join(done.stderr.split()) or done.problem
-        raise RenderError(f"upstream {name}", f"helm template: {message}", f"check upstreams.{name}.helm")
+        raise RenderError(f"upstream {wanted.upstream}", f"helm template: {message}", f"check {edit}")
     return done.stdout

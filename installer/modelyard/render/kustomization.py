@@ -15,12 +15,13 @@ _PATCH_FILES = ("patchesStrategicMerge",)
 _WITH_PATH = ("patches", "patchesJson6902", "replacements")
 PLUGINS = ("generators", "transformers", "validators")
 _GENERATED = ("configMapGenerator", "secretGenerator")
-_CHARTS = ("helmCharts", "helmChartInflationGenerator", "helmGlobals")
+CHARTS = "helmCharts"
+_OTHER_CHARTS = ("helmChartInflationGenerator", "helmGlobals")
 # KRM functions are containers or programs; both spellings are known to kustomize.
 _FUNCTIONS = ("config.kubernetes.io/function", "config.k8s.io/function")
 
 # kustomize reads fields as Go's encoding/json does: `Resources` passes for `resources`, and would pass unseen here.
-_LOOKED_AT = {*TREES, *_FILES, *_PATCH_FILES, *_WITH_PATH, *PLUGINS, *_GENERATED, *_CHARTS, "openapi"}
+_LOOKED_AT = {*TREES, *_FILES, *_PATCH_FILES, *_WITH_PATH, *PLUGINS, *_GENERATED, CHARTS, *_OTHER_CHARTS, "openapi"}
 _LOOKED_AT |= {"path", "files", "envs", "env", "target", "patch", "options"}
 
 Field = tuple[str | int, ...]
@@ -99,9 +100,9 @@ def disguised(content: Mapping[str, object]) -> Iterator[tuple[Field, str]]:
                 yield (*field, str(name)), right
 
 
-def charts(content: Mapping[str, object]) -> Field | None:
-    """Return the field that would run helm, if there is one."""
-    return next(((key,) for key in _CHARTS if key in content), None)
+def other_charts(content: Mapping[str, object]) -> Field | None:
+    """Return the field other than `helmCharts` that would run helm, if there is one."""
+    return next(((key,) for key in _OTHER_CHARTS if key in content), None)
 
 
 def inline_plugins(content: Mapping[str, object]) -> Iterator[tuple[Field, str]]:

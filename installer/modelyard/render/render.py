@@ -19,6 +19,7 @@ from modelyard.objects import Object, mappings, text
 from modelyard.render import fingerprint, helm, kustomize, staging
 from modelyard.render.allowed_roots import AllowedRoots
 from modelyard.render.cache import Cache
+from modelyard.render.charts import ChartRef
 from modelyard.render.closure import Closure, check_files, explore
 from modelyard.render.documents import parse
 from modelyard.render.owners import refuse_shared
@@ -201,7 +202,9 @@ class _Once:
         with tempfile.TemporaryDirectory(prefix="modelyard-render-") as scratch:
             # kustomize compares real paths: a linked /tmp would not do
             stage = Path(scratch).resolve()
-            staging.stage(closure, stage, tree=self._tree, release=self._release, lock=self._catalog.lock)
+            staging.stage(
+                closure, stage, tree=self._tree, release=self._release, chart=self._chart, lock=self._catalog.lock
+            )
             folders = [stage / folder.relative_to(base) for folder in closure.folders]
             if name in self._values:
                 put_values(folders, self._values[name], shown=shown)
@@ -209,6 +212,10 @@ class _Once:
 
     def _get_tree(self, name: str) -> Path:
         return self._store.tree(name, self._catalog.lock.upstreams[name])
+
+    def _chart(self, chart: ChartRef) -> bytes:
+        upstream = self._catalog.lock.upstreams[chart.upstream]
+        return helm.published_chart(chart, upstream, self._tree(chart.upstream), helm=self._tools.helm())
 
     def _get_release(self, name: str) -> bytes:
         upstream = self._catalog.lock.upstreams[name]

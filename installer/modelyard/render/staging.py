@@ -12,10 +12,14 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import yaml
+
 from modelyard.catalog.models import Lock
+from modelyard.catalog.yaml_file import Loader
 from modelyard.errors import RenderError
+from modelyard.render.charts import ChartRef
 from modelyard.render.closure import Closure, kustomization_of
-from modelyard.render.kustomization import TREES
+from modelyard.render.kustomization import CHARTS, TREES
 from modelyard.render.remote import RefKind, RemoteRef
 
 UPSTREAMS = ".modelyard-upstreams"
@@ -27,6 +31,7 @@ def stage(
     *,
     tree: Callable[[str], Path],
     release: Callable[[str], bytes],
+    chart: Callable[[ChartRef], bytes],
     lock: Lock,
 ) -> None:
     """Copy a closure's folders into the empty folder `into`, as they lie below `closure.roots.base`.
@@ -38,6 +43,7 @@ def stage(
         into: where to.
         tree: gives an upstream's verified tree by its name.
         release: gives an upstream's release manifest by its name.
+        chart: renders an upstream's chart.
         lock: upstream.lock.
     """
     base = closure.roots.base
@@ -51,6 +57,7 @@ def stage(
         link.symlink_to(tree(name))
     for folder in sorted(closure.folders):
         _rewrite(closure, folder, into, tree=tree, release=release, lock=lock)
+        _inflate(closure, folder, into, chart=chart)
 
 
 def _rewrite(
@@ -78,6 +85,22 @@ def _rewrite(
                 changed = True
     if changed:
         kustomization_of(here, str(folder)).write_text(json.dumps(content), encoding="utf-8")  # JSON is YAML
+
+
+def _inflate(closure: Closure, folder: Path, into: Path, *, chart: Callable[[ChartRef], bytes]) -> None:
+    """Put rendered charts in place of `helmCharts`: before other resources, as no patch tells where they stand."""
+    charts = closure.charts.get(folder, ())
+    if not charts:
+        return
+    here = into / folder.relative_to(closure.roots.base)
+    file = kustomization_of(here, str(folder))
+    content = yaml.load(file.read_text(encoding="utf-8"), Loader)  # as it is staged by now
+    names = [f"upstream-{each.upstream}-chart.yaml" for each in charts]
+    for name, each in zip(names, charts, strict=True):
+        (here / name).write_bytes(chart(each))
+    del content[CHARTS]
+    content["resources"] = [*names, *content.get("resources", ())]
+    file.write_text(json.dumps(content), encoding="utf-8")
 
 
 def _localise(
