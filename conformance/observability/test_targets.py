@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from datetime import datetime
 
 import pytest
 
@@ -36,18 +37,21 @@ except ssl.SSLError as error:
 
 
 def test_every_component_answers(session: Session, prometheus: Prometheus) -> None:
-    """Each installed component with metrics has a target, and all of its targets are up.
+    """Each installed component with metrics has a target, and all of its targets are up: asked since the test began.
+
+    A target whose pod has gone stays for some seconds, with the health that it had.
 
     Seen to fail with the port of training-operator without its name (no target), with ClusterRoleBinding
     modelyard-prometheus removed and Prometheus restarted (it finds nothing but itself), and with the client's
-    certificate left out of node-exporter's job ("certificate required").
+    certificate left out of node-exporter's job ("certificate required"), and with kube-state-metrics at zero replicas.
     """
+    began = prometheus.query("vector(time())")[0].value  # by its own clock
     wanted = installed(session) | ALWAYS
     targets = wait_for(
         f"{', '.join(sorted(wanted))} are up",
         lambda: [target for target in prometheus.targets() if text(target, "labels", "job") in wanted],
-        lambda found: {text(each, "labels", "job") for each in found} == wanted and not _down(found),
-        show=lambda found: _down(found) or Counter(text(each, "labels", "job") for each in found),
+        lambda found: {text(each, "labels", "job") for each in found} == wanted and not _down(found, began),
+        show=lambda found: _down(found, began) or Counter(text(each, "labels", "job") for each in found),
     )
     schemes = {text(each, "labels", "job"): text(each, "scrapeUrl").partition(":")[0] for each in targets}
     assert {schemes[job] for job in (ENCRYPTED | ALWAYS) & wanted} == {"https"}, schemes
@@ -88,9 +92,11 @@ def _others(names: Iterable[str]) -> str:
     return ", ".join(sorted(names)) or "none"
 
 
-def _down(targets: list[Object]) -> list[str]:
+def _down(targets: list[Object], since: float) -> list[str]:
+    """Return the targets that are not up, or were not asked after a time (seconds since 1970)."""
     return [
-        f"{text(each, 'labels', 'job')} {text(each, 'scrapeUrl')}: {text(each, 'lastError') or text(each, 'health')}"
+        f"{text(each, 'labels', 'job')} {text(each, 'scrapeUrl')}: {text(each, 'lastError') or text(each, 'health')}, "
+        f"asked at {text(each, 'lastScrape')}"
         for each in targets
-        if text(each, "health") != "up"
+        if text(each, "health") != "up" or datetime.fromisoformat(text(each, "lastScrape")).timestamp() < since
     ]
