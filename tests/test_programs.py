@@ -77,6 +77,27 @@ def test_lines_of_its_errors_are_told_as_they_come() -> None:
     assert not thread.is_alive()
 
 
+@pytest.mark.parametrize("follow", [False, True])
+def test_program_whose_own_child_keeps_the_pipes_does_not_hold_this_one_up(
+    follow: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """git is ended, and what it started to fetch with waits on for the network."""
+    monkeypatch.setattr(programs, "_GRACE_SECONDS", 0.5)
+    began = time.monotonic()
+    command = ["bash", "-c", "echo first >&2; sleep 20 & wait"]
+    done = Children().run(command, seconds=0.5) if follow else run(command, seconds=0.5)
+    assert time.monotonic() - began < 15
+    assert done.stderr.splitlines() == ["first", "bash was ended: it took more than 0.5 s"]
+
+
+def test_who_is_told_and_fails_does_not_stop_the_program() -> None:
+    def fail(line: str) -> None:
+        raise ValueError(line)
+
+    done = Children().run(["bash", "-c", "for i in $(seq 20000); do echo $i >&2; done"], tell=fail, seconds=60)
+    assert (done.code, done.stderr.splitlines()[-1]) == (0, "20000")
+
+
 def test_owner_that_stopped_starts_nothing_that_goes_on() -> None:
     children = Children()
     children.stop()
@@ -110,6 +131,8 @@ def test_programs_are_run_in_one_place() -> None:
         path.relative_to(PACKAGE).as_posix()
         for path in PACKAGE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Import) and any(name.name == "subprocess" for name in node.names)
+        if (isinstance(node, ast.Import) and any(name.name == "subprocess" for name in node.names))
+        or (isinstance(node, ast.ImportFrom) and node.module == "subprocess")
+        or (isinstance(node, ast.Attribute) and node.attr in ("system", "popen") and ast.unparse(node.value) == "os")
     }
     assert importing == APART

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from base64 import b64encode
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -13,6 +14,7 @@ from modelyard.errors import SourceError
 from modelyard.web import ask
 
 asked: list[str] = []
+proxied: list[str] = []
 
 
 class Server(BaseHTTPRequestHandler):
@@ -20,6 +22,7 @@ class Server(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         asked.append(self.path)
+        proxied.append(str(self.headers["Proxy-Authorization"]))
         if self.path == "/moved":
             self.send_response(302)
             self.send_header("Location", "/here")
@@ -32,6 +35,10 @@ class Server(BaseHTTPRequestHandler):
         elif self.path == "/loop":
             self.send_response(302)
             self.send_header("Location", "/loop")
+            self.end_headers()
+        elif self.path == "/busy":
+            self.send_response(429)
+            self.send_header("Retry-After", "1")
             self.end_headers()
         elif self.path == "/none":
             self.send_error(404)
@@ -61,8 +68,9 @@ def test_answer_has_status_headers_in_any_case_and_the_whole_body(host: str) -> 
     assert (answer.status, answer.headers["x-kind"], answer.body) == (200, "answer", b"all at /x")
 
 
-def test_refusal_is_an_answer(host: str) -> None:
-    assert ask("GET", f"http://{host}/none").status == 404
+@pytest.mark.parametrize(("path", "status"), [("none", 404), ("busy", 429)])
+def test_refusal_is_an_answer(host: str, path: str, status: int) -> None:
+    assert ask("GET", f"http://{host}/{path}").status == status
 
 
 def test_redirect_is_followed(host: str) -> None:
@@ -90,6 +98,9 @@ def test_users_proxy_is_asked_and_left_out_where_the_user_says_so(host: str, mon
     monkeypatch.setenv("http_proxy", f"http://{host}")
     assert ask("GET", "http://registry.example/x").status == 200
     assert asked == ["http://registry.example/x"]
+    monkeypatch.setenv("http_proxy", host.replace("127", "somebody:se%40cret@127"))
+    assert ask("GET", "http://registry.example/y").status == 200
+    assert proxied[-2:] == ["None", f"Basic {b64encode(b'somebody:se@cret').decode()}"]
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     ask("GET", f"http://{host}/direct")
     assert asked[-1] == "/direct"

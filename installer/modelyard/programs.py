@@ -9,14 +9,16 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 Tell = Callable[[str], None]
 
 # A compile of the largest binary takes 6 minutes on two idle cores.
 LONGEST_SECONDS = 7200.0
+_GRACE_SECONDS = 10.0  # for a program that was asked to end, and for pipes that its own children keep
 _CANNOT_START = 127  # as a shell says it
 
 
@@ -64,35 +66,23 @@ class Children:
         *,
         cwd: Path | str | None = None,
         env: Mapping[str, str] | None = None,
-        stdin: str | None = None,
         tell: Tell | None = None,
         seconds: float = LONGEST_SECONDS,
     ) -> Ended:
-        """Run `command` to its end. After `stop` it is terminated at once.
+        """Run `command` to its end; it reads nothing. After `stop` it is terminated at once.
 
         Args:
             command: the program and its arguments.
             cwd: where it runs.
             env: its environment.
-            stdin: what it reads; None for nothing.
             tell: takes each line of its standard error as it comes, from a thread of its own.
             seconds: how long it may take; it is killed then.
         """
-        name = Path(command[0]).name
-        pipe = subprocess.PIPE
-        try:
-            process = subprocess.Popen(
-                command, cwd=cwd, env=env, stdin=subprocess.DEVNULL if stdin is None else pipe, stdout=pipe, stderr=pipe
-            )
-        except OSError as error:
-            return Ended(name, _CANNOT_START, b"", f"{name}: {error.strerror or error}\n")
-        deadline = _Deadline(process, seconds)
-        with process, self._mine(process), deadline:
-            stdout, stderr = _outputs(process, stdin, tell)
-        words = stderr.decode(errors="replace")
-        if deadline.passed:
-            words = f"{words.rstrip()}\n{name} was ended: it took more than {seconds:g} s\n".lstrip()
-        return Ended(name, process.returncode, stdout, words)
+        started = _started(command, cwd, env, subprocess.DEVNULL)
+        if isinstance(started, Ended):
+            return started
+        with self._mine(started):
+            return _followed(started, tell or (lambda line: None), seconds)
 
     def stop(self) -> None:
         """Ask every child to end, those that begin later too."""
@@ -108,11 +98,8 @@ class Children:
             if self._stopped:
                 process.terminate()
         try:
-            yield
-        except BaseException:  # Ctrl-C: nobody would read what it prints
-            process.kill()
-            process.wait()
-            raise
+            with _ended_on_interrupt(process):
+                yield
         finally:
             with self._lock:
                 self._running.discard(process)
@@ -125,47 +112,106 @@ def run(
     cwd: Path | str | None = None,
     env: Mapping[str, str] | None = None,
     stdin: str | None = None,
+    finish: bool = False,
 ) -> Ended:
-    """Run `command` to its end, with nobody who may end it before; see `Children.run`."""
-    return Children().run(command, cwd=cwd, env=env, stdin=stdin, seconds=seconds)
+    """Run `command` to its end.
+
+    Args:
+        command: the program and its arguments.
+        seconds: how long it may take; it is killed then.
+        cwd: where it runs.
+        env: its environment.
+        stdin: what it reads; None for nothing.
+        finish: on Ctrl-C wait for its end, as it must not be ended half-way.
+    """
+    started = _started(command, cwd, env, subprocess.DEVNULL if stdin is None else subprocess.PIPE)
+    if isinstance(started, Ended):
+        return started
+    with _ended_on_interrupt(started, finish=finish):
+        return _communicated(started, stdin, seconds)
 
 
-class _Deadline:
-    """Kills a process that takes too long."""
-
-    def __init__(self, process: subprocess.Popen[bytes], seconds: float) -> None:
-        self.passed = False
-        self._process = process
-        self._timer = threading.Timer(seconds, self._end)
-        self._timer.daemon = True
-
-    def __enter__(self) -> None:
-        self._timer.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
-
-    def _end(self) -> None:
-        self.passed = True
-        self._process.kill()
+def _started(
+    command: Sequence[str | Path], cwd: Path | str | None, env: Mapping[str, str] | None, stdin: int
+) -> subprocess.Popen[bytes] | Ended:
+    pipe = subprocess.PIPE
+    try:
+        return subprocess.Popen(command, cwd=cwd, env=env, stdin=stdin, stdout=pipe, stderr=pipe)
+    except OSError as error:
+        name = Path(command[0]).name
+        return Ended(name, _CANNOT_START, b"", f"{name}: {error.strerror or error}\n")
 
 
-def _outputs(process: subprocess.Popen[bytes], stdin: str | None, tell: Tell | None) -> tuple[bytes, bytes]:
-    """Return both streams whole; `tell` takes the lines of standard error one by one."""
-    if tell is None:
-        return process.communicate(None if stdin is None else stdin.encode())
-    assert process.stdout is not None
-    assert process.stderr is not None
-    lines: list[bytes] = []
+@contextlib.contextmanager
+def _ended_on_interrupt(process: subprocess.Popen[bytes], *, finish: bool = False) -> Iterator[None]:
+    """End a program where this one is interrupted: nobody would read what it prints."""
+    try:
+        yield
+    except BaseException:
+        if not finish:
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_GRACE_SECONDS)
+            process.kill()
+        process.wait()
+        raise
 
-    def follow(stream: Iterable[bytes], tell: Tell = tell) -> None:
-        for line in stream:
-            lines.append(line)
-            tell(line.decode(errors="replace").rstrip())
 
-    follower = threading.Thread(target=follow, args=(process.stderr,), daemon=True)
-    follower.start()
-    stdout = process.stdout.read()
-    follower.join()
-    process.wait()
-    return stdout, b"".join(lines)
+def _communicated(process: subprocess.Popen[bytes], stdin: str | None, seconds: float) -> Ended:
+    late = False
+    try:
+        stdout, stderr = process.communicate(None if stdin is None else stdin.encode(), timeout=seconds)
+    except subprocess.TimeoutExpired:
+        late = True
+        process.kill()
+        try:
+            stdout, stderr = process.communicate(timeout=_GRACE_SECONDS)
+        except subprocess.TimeoutExpired as error:  # a program of its own goes on, and keeps the pipes
+            stdout, stderr = error.stdout or b"", error.stderr or b""
+            for stream in (process.stdout, process.stderr):
+                if stream is not None:
+                    stream.close()
+    return _ended(process, stdout, stderr, seconds if late else None)
+
+
+def _followed(process: subprocess.Popen[bytes], tell: Tell, seconds: float) -> Ended:
+    """Read both streams in threads: one that a program's own child keeps open must not hold this one up."""
+    out, errors = _Reader(process.stdout, lambda line: None), _Reader(process.stderr, tell)
+    late = False
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        late = True
+        process.kill()
+        process.wait()
+    return _ended(process, out.all(), errors.all(), seconds if late else None)
+
+
+class _Reader:
+    """Reads a stream line by line in a thread, and tells each."""
+
+    def __init__(self, stream: IO[bytes] | None, tell: Tell) -> None:
+        self._lines: list[bytes] = []
+        self._thread = threading.Thread(target=self._read, args=(stream, tell), daemon=True)
+        self._thread.start()
+
+    def all(self) -> bytes:
+        """Return what came, once the stream has ended, or nothing more is to be waited for."""
+        self._thread.join(_GRACE_SECONDS)
+        return b"".join(self._lines)
+
+    def _read(self, stream: IO[bytes] | None, tell: Tell) -> None:
+        assert stream is not None
+        with stream:
+            for line in stream:
+                self._lines.append(line)
+                with contextlib.suppress(Exception):  # whoever is told fails: the program still must not be held up
+                    tell(line.decode(errors="replace").rstrip())
+
+
+def _ended(process: subprocess.Popen[bytes], stdout: bytes, stderr: bytes, late: float | None) -> Ended:
+    assert isinstance(process.args, Sequence)
+    name, words = Path(str(process.args[0])).name, stderr.decode(errors="replace")
+    if late is not None:
+        words = f"{words.rstrip()}\n{name} was ended: it took more than {late:g} s\n".lstrip()
+    return Ended(name, process.returncode, stdout, words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
@@ -13,7 +13,8 @@ import urllib3
 from modelyard.errors import SourceError
 
 SECONDS = 30.0
-_REDIRECTS = urllib3.Retry(5, connect=0, read=0, status=0, other=0)  # nothing is asked twice
+# Nothing is asked twice.
+_REDIRECTS = urllib3.Retry(5, connect=0, read=0, status=0, other=0, respect_retry_after_header=False)
 LARGEST = 16 << 20  # bytes; of an answer that is read whole
 
 
@@ -42,8 +43,9 @@ def ask(method: str, url: str, headers: Mapping[str, str] | None = None) -> Answ
     Raises:
         SourceError: none came in time, or it is larger than `LARGEST`.
     """
-    host = urlsplit(url).hostname or ""
-    proxy = None if proxy_bypass(host) else getproxies().get(urlsplit(url).scheme)
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    proxy = None if proxy_bypass(parts.netloc.rpartition("@")[2]) else getproxies().get(parts.scheme)
     try:
         answer = _pool(proxy).request(
             method, url, headers=dict(headers or {}), timeout=SECONDS, retries=_REDIRECTS,
@@ -62,7 +64,12 @@ def ask(method: str, url: str, headers: Mapping[str, str] | None = None) -> Answ
 
 @cache
 def _pool(proxy: str | None) -> urllib3.PoolManager:
-    return urllib3.ProxyManager(proxy) if proxy else urllib3.PoolManager()
+    if proxy is None:
+        return urllib3.PoolManager()
+    parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    who, _, where = parts.netloc.rpartition("@")
+    headers = urllib3.make_headers(proxy_basic_auth=unquote(who)) if who else None
+    return urllib3.ProxyManager(f"{parts.scheme}://{where}", proxy_headers=headers)
 
 
 def _reason(error: Exception) -> str:

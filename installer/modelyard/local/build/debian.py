@@ -102,7 +102,7 @@ def _apt(*arguments: str, cwd: str | None = None) -> Ended:
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
     # Another apt may be at work on this machine: wait for it rather than fail. A mirror may stop answering.
     waits = ("-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::Retries=2", "-o", "Acquire::http::Timeout=60")
-    return run(["apt-get", *waits, *arguments], cwd=cwd, env=environment, seconds=_APT_SECONDS)
+    return run(["apt-get", *waits, *arguments], cwd=cwd, env=environment, seconds=_APT_SECONDS, finish=True)
 
 
 def _release() -> str:
