@@ -23,8 +23,8 @@ import pytest
 from modelyard.catalog import Catalog, Component, load
 from modelyard.errors import CatalogError, SourceError
 from modelyard.events import discard
-from modelyard.lock.check import Fault, Proof
-from modelyard.lock.prove import prove
+from modelyard.lock.check import Checked, Fault
+from modelyard.lock.check_all import check_all
 from modelyard.lock.uses import remote_uses
 from modelyard.objects import Object
 from modelyard.paths import data_root
@@ -33,7 +33,7 @@ from modelyard.render.remote import resolve
 from modelyard.sources import Store
 from modelyard.sources.store import UnavailableError
 
-# They have all components and all images between them; a proof takes seconds for each target.
+# They have all components and all images between them; a check takes seconds for each target.
 TARGETS = ("kind", "local")
 
 
@@ -45,7 +45,7 @@ def nothing(name: str) -> bool:
     return False
 
 
-def proof_of(root: Path, *, look: Callable[[str], bool] = everything, targets: tuple[str, ...] = TARGETS) -> Proof:
+def checked_at(root: Path, *, look: Callable[[str], bool] = everything, targets: tuple[str, ...] = TARGETS) -> Checked:
     """Check the catalogue at `root`, and what the components to `look` at render to for these targets."""
     workspace = Workspace(None, discard, offline=True)
     catalog = load(root)
@@ -56,7 +56,7 @@ def proof_of(root: Path, *, look: Callable[[str], bool] = everything, targets: t
             raise UnavailableError(f"upstream {name}", "is not looked at")
         return workspace.renderer().objects(catalog, target, (name,))[name]
 
-    return prove(catalog, render, workspace.store())
+    return check_all(catalog, render, workspace.store())
 
 
 def edit(root: Path, file: str, old: str, new: str) -> None:
@@ -67,19 +67,19 @@ def edit(root: Path, file: str, old: str, new: str) -> None:
 
 
 def test_this_clone_is_as_locked() -> None:
-    proof = proof_of(data_root(), targets=tuple(load(data_root()).targets))
-    assert [str(fault) for fault in proof.faults] == []
-    assert [what for what in proof.unproved if not _is_only_offered(what)] == []
-    assert proof.references and proof.images and proof.trees
-    proof.conclude()
+    checked = checked_at(data_root(), targets=tuple(load(data_root()).targets))
+    assert [str(fault) for fault in checked.faults] == []
+    assert [what for what in checked.unchecked if not _is_only_offered(what)] == []
+    assert checked.references and checked.images and checked.trees
+    checked.conclude()
 
 
 def test_what_targets_offer_beside_their_profiles_is_as_locked() -> None:
     rest = _only_offered(load(data_root()))
-    proof = proof_of(data_root(), look=rest.__contains__, targets=tuple(load(data_root()).targets))
-    assert [str(fault) for fault in proof.faults] == []
-    if unproved := [what for what in proof.unproved if _is_only_offered(what)]:
-        pytest.skip(f"is not looked at, for this machine has no copy: {'; '.join(unproved)}")
+    checked = checked_at(data_root(), look=rest.__contains__, targets=tuple(load(data_root()).targets))
+    assert [str(fault) for fault in checked.faults] == []
+    if unchecked := [what for what in checked.unchecked if _is_only_offered(what)]:
+        pytest.skip(f"is not looked at, for this machine has no copy: {'; '.join(unchecked)}")
 
 
 def _is_only_offered(what: str) -> bool:
@@ -108,34 +108,36 @@ def _only_offered(catalog: Catalog) -> dict[str, Component]:
     return {name: component for name, component in catalog.components.items() if name not in needed}
 
 
+LOCK = load(data_root()).lock
+NOW = LOCK.upstreams["jobset"].ref
 JOBSET = "manifests/training/jobset/kustomization.yaml"
 
 
 @pytest.mark.parametrize(
     ("file", "old", "new", "place", "said"),
     [
-        (JOBSET, "?ref=v0.11.0", "?ref=v0.11.1", f"{JOBSET}, line ", "upstream.lock has jobset at v0.11.0"),
-        (JOBSET, "?ref=v0.11.0", "", f"{JOBSET}, line ", "at ref (none)"),
+        (JOBSET, f"?ref={NOW}", "?ref=v0.10.9", f"{JOBSET}, line ", f"upstream.lock has jobset at {NOW}"),
+        (JOBSET, f"?ref={NOW}", "", f"{JOBSET}, line ", "at ref (none)"),
         (JOBSET, "kubernetes-sigs/jobset//", "nobody/jobset//", f"{JOBSET}, line ", "no upstream in upstream.lock"),
         (JOBSET, "//config/default", "//hack", f"{JOBSET}, line ", "outside of config"),
         (
             "upstream.lock",
-            "jobset/jobset: {tag: v0.11.0",
-            "jobset/jobset: {tag: v0.11.9",
+            f"jobset/jobset: {{tag: {NOW}",
+            "jobset/jobset: {tag: v0.10.9",
             "component jobset, Deployment jobset-system/jobset-controller-manager "
             "spec.template.spec.containers[0].image",
-            "upstream.lock has images.registry.k8s.io/jobset/jobset at v0.11.9",
+            "upstream.lock has images.registry.k8s.io/jobset/jobset at v0.10.9",
         ),
         (
             "upstream.lock",
-            "  docker.io/kserve/agent: {tag: v0.17.0, digest: unresolved}\n",
+            f"  docker.io/kserve/agent: {{tag: {LOCK.images['docker.io/kserve/agent'].tag}, digest: unresolved}}\n",
             "",
             "component kserve, ConfigMap kserve/inferenceservice-config data.logger:2",
             "upstream.lock does not have images.docker.io/kserve/agent",
         ),
         (
             "upstream.lock",
-            "  docker.io/rayproject/ray: {tag: 2.52.0-py311, digest: unresolved}\n",
+            f"  docker.io/rayproject/ray: {{tag: {LOCK.images['docker.io/rayproject/ray'].tag}, digest: unresolved}}\n",
             "",
             "manifests/ray/kuberay/component.yaml",
             "does not have images.docker.io/rayproject/ray",
@@ -156,10 +158,10 @@ JOBSET = "manifests/training/jobset/kustomization.yaml"
         ),
         (
             "installer/modelyard/local/modules/shared/go.mod",
-            "sigs.k8s.io/jobset v0.11.0",
+            f"sigs.k8s.io/jobset {NOW}",
             "sigs.k8s.io/jobset v0.10.1",
             "installer/modelyard/local/modules/shared/go.mod",
-            "upstream.lock has upstreams.jobset at v0.11.0",
+            f"upstream.lock has upstreams.jobset at {NOW}",
         ),
     ],
 )
@@ -168,13 +170,13 @@ def test_one_thing_that_differs_is_named_with_its_place(
 ) -> None:
     edit(copy, file, old, new)
     looked_at = re.match(r"component ([\w-]+),", place)
-    proof = proof_of(copy, look=looked_at[1].__eq__ if looked_at else everything if "uses it" in said else nothing)
-    found = [fault for fault in proof.faults if str(fault).startswith(place) and said in str(fault)]
-    assert found, [str(fault) for fault in proof.faults]
+    checked = checked_at(copy, look=looked_at[1].__eq__ if looked_at else everything if "uses it" in said else nothing)
+    found = [fault for fault in checked.faults if str(fault).startswith(place) and said in str(fault)]
+    assert found, [str(fault) for fault in checked.faults]
     for fault in found:
         _assert_line(copy, fault)
     with pytest.raises(CatalogError):
-        proof.conclude()
+        checked.conclude()
 
 
 def _assert_line(root: Path, fault: Fault) -> None:
@@ -190,37 +192,37 @@ def test_tree_that_is_not_the_locked_one_is_an_error_of_upstream_files(copy: Pat
     digest = load(copy).lock.upstreams["jobset"].tree
     assert digest is not None
     (copy / "upstream.lock").write_text(text.replace(digest.sha256, "ab" * 32), encoding="utf-8")
-    proof = proof_of(copy, look=nothing)
-    [fault] = proof.faults
+    checked = checked_at(copy, look=nothing)
+    [fault] = checked.faults
     assert fault.entry == "upstreams.jobset"
     _assert_line(copy, fault)
     with pytest.raises(SourceError, match=digest.sha256):
-        proof.conclude()
+        checked.conclude()
 
 
 def test_reference_that_is_no_resource_counts_too(copy: Path) -> None:
     with (copy / JOBSET).open("a", encoding="utf-8") as file:
         file.write("transformers:\n- https://github.com/kubernetes-sigs/jobset//config/x?ref=v0\n")
-    assert any("config/x?ref=v0" in fault.entry for fault in proof_of(copy, look=nothing).faults)
+    assert any("config/x?ref=v0" in fault.entry for fault in checked_at(copy, look=nothing).faults)
 
 
 def test_component_that_cannot_be_rendered_is_named(copy: Path) -> None:
     with (copy / JOBSET).open("a", encoding="utf-8") as file:
         file.write("- path: is-not-there.yaml\n")  # its patches come last
-    faults = [str(fault) for fault in proof_of(copy).faults]
+    faults = [str(fault) for fault in checked_at(copy).faults]
     assert any(fault.startswith("overlays/kind/jobset: ") and "is-not-there.yaml" in fault for fault in faults)
 
 
-def test_what_is_not_on_this_machine_is_said_to_be_unproved(tmp_path: Path) -> None:
+def test_what_is_not_on_this_machine_is_said_to_be_unchecked(tmp_path: Path) -> None:
     catalog = load(data_root())
     store = Store(tmp_path / "sources", tmp_path / "mod", Workspace(None, discard).go, offline=True)
 
     def render(target: str, name: str) -> list[Object]:
         raise UnavailableError(f"upstream {name}", "is not on this machine")
 
-    proof = prove(catalog, render, store)
-    assert proof.faults == []
-    assert proof.trees == 0
+    checked = check_all(catalog, render, store)
+    assert checked.faults == []
+    assert checked.trees == 0
     trees = [name for name, upstream in catalog.lock.upstreams.items() if upstream.tree]
-    assert len([what for what in proof.unproved if what.startswith("digest of")]) == len(trees)
-    assert len([what for what in proof.unproved if what.startswith("images of")]) > len(trees)
+    assert len([what for what in checked.unchecked if what.startswith("digest of")]) == len(trees)
+    assert len([what for what in checked.unchecked if what.startswith("images of")]) > len(trees)

@@ -19,9 +19,11 @@ from modelyard.errors import CatalogError, SourceError
 from modelyard.images import Mirror, Reference, UsedImage, mirror_named
 from modelyard.lock.digests import refuse_unresolved, resolve
 from modelyard.lock.registry import manifest_digest
+from modelyard.paths import data_root
 
 JOBSET, LWS = "registry.k8s.io/jobset/jobset", "registry.k8s.io/lws/lws"
 SHA = "sha256:" + "3" * 64
+NOW = load(data_root()).lock.images[JOBSET].tag
 
 
 def run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -72,16 +74,16 @@ def test_digests_go_into_the_lock_into_what_is_rendered_and_satisfy_install(
     assert {name: digest for name, (_, digest) in locked.pins.items()} == pushed
     before = (copy / "upstream.lock").read_text(encoding="utf-8")
 
-    image = f"image: {JOBSET}:v0.11.0@{pushed[JOBSET]}"
+    image = f"image: {JOBSET}:{NOW}@{pushed[JOBSET]}"
     assert image in run(copy, "render", "--target", "kind", "--component", "jobset").stdout
     mirrored = run(copy, "render", "--target", "kind", "--component", "jobset", "--mirror", "reg.test/p").stdout
-    assert f"image: reg.test/p/{JOBSET}:v0.11.0@{pushed[JOBSET]}" in mirrored
+    assert f"image: reg.test/p/{JOBSET}:{NOW}@{pushed[JOBSET]}" in mirrored
     assert "@sha256" not in run(copy, "render", "--target", "local", "--component", "jobset").stdout
 
     listed = run(
         copy, "images", "--target", "kind", "--component", "jobset", "--mirror", "reg.test", "-o", "text"
     ).stdout
-    assert f"{JOBSET}@{pushed[JOBSET]} reg.test/{JOBSET}:v0.11.0" in listed.splitlines()
+    assert f"{JOBSET}@{pushed[JOBSET]} reg.test/{JOBSET}:{NOW}" in listed.splitlines()
 
     again = run(copy, "lock", "--update", "--digests", "--registry", f"{registry}/mirror")
     assert again.returncode == 0, again.stderr
@@ -126,7 +128,7 @@ def test_install_refuses_unresolved_images_before_it_looks_for_a_cluster(copy: P
     assert run(copy, *arguments).returncode == 6
     done = run(copy, *arguments, "--require-digests")
     assert done.returncode == 3
-    assert f"{JOBSET}:v0.11.0" in done.stderr
+    assert f"{JOBSET}:{NOW}" in done.stderr
 
 
 def test_install_refuses_a_mirror_where_nothing_is_pulled(copy: Path) -> None:

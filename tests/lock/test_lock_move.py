@@ -12,10 +12,12 @@ import pytest
 from modelyard.catalog import Catalog, load
 from modelyard.errors import CatalogError
 from modelyard.lock.changes import compare
-from modelyard.lock.move import Move, components_of, edits, new_tags, next_ref, upstream_named
+from modelyard.lock.move import Move, beside, components_of, edits, new_tags, next_ref, upstream_named
 from modelyard.paths import data_root
 
 SHA = "1" * 64
+NOW = load(data_root()).lock.upstreams["jobset"].ref
+OTHER = "v0.11.0" if NOW == "v0.11.1" else "v0.11.1"  # the module proxy has both
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +55,11 @@ def test_after_a_move_the_catalogue_is_whole_and_names_the_old_version_nowhere(n
         assert left == [], path
 
 
+def test_other_parts_of_the_same_release_are_named(catalog: Catalog) -> None:
+    assert beside(catalog, moved(catalog, "karpenter-aws", "v9.9.9")) == ("karpenter-aws-crds",)
+    assert beside(catalog, moved(catalog, "jobset", "v9.9.9")) == ()
+
+
 def test_image_hidden_in_a_configmap_moves_too(catalog: Catalog) -> None:
     files = edits(catalog, moved(catalog, "kserve", "v9.9.9"))
     text = files["manifests/serving/kserve/inferenceservice-config.yaml"]
@@ -86,8 +93,8 @@ def test_what_an_old_digest_pinned_is_unresolved_after_a_move(copy: Path) -> Non
     lock = copy / "upstream.lock"
     name = "registry.k8s.io/jobset/jobset"
     text = lock.read_text(encoding="utf-8")
-    pinned = f"{name}: {{tag: v0.11.0, digest: sha256:{SHA}}}"
-    lock.write_text(text.replace(f"{name}: {{tag: v0.11.0, digest: unresolved}}", pinned), encoding="utf-8")
+    pinned = f"{name}: {{tag: {NOW}, digest: sha256:{SHA}}}"
+    lock.write_text(text.replace(f"{name}: {{tag: {NOW}, digest: unresolved}}", pinned), encoding="utf-8")
     catalog = load(copy)
     assert name in catalog.pins
     assert (
@@ -171,24 +178,48 @@ def run(root: Path, *arguments: str, **environment: str) -> subprocess.Completed
 def test_real_upstream_moves_back_and_forth(copy: Path) -> None:
     """JobSet, from the Go module proxy: what is rendered changes, and coming back restores every file."""
     before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
-    done = run(copy, "--update", "jobset", "--to", "v0.11.1")
+    done = run(copy, "--update", "jobset", "--to", OTHER)
     assert done.returncode == 0, done.stderr
-    assert "jobset: v0.11.0 -> v0.11.1" in done.stdout
+    assert f"jobset: {NOW} -> {OTHER}" in done.stdout
     for line in (
         "kind:",
-        "  - image registry.k8s.io/jobset/jobset:v0.11.0",
-        "  + image registry.k8s.io/jobset/jobset:v0.11.1",
+        f"  - image registry.k8s.io/jobset/jobset:{NOW}",
+        f"  + image registry.k8s.io/jobset/jobset:{OTHER}",
     ):
         assert line in done.stdout.splitlines()
-    assert load(copy).lock.upstreams["jobset"].commit == "ecaf56ab2dffb6edce074beda10ea092e71f62e5"
-    assert "go.mod: sigs.k8s.io/jobset v0.11.0" in done.stderr  # what local builds is not moved by this
+    commit = load(copy).lock.upstreams["jobset"].commit
+    assert commit is not None and commit != load(data_root()).lock.upstreams["jobset"].commit
+    assert f"go.mod: sigs.k8s.io/jobset {NOW}" in done.stderr  # what local builds is not moved by this
     # What was handed over need not be what is locked (of a module its YAML alone), and would stand in on empty caches.
     checked = run(copy, "--check", MODELYARD_UPSTREAMS="")
     assert checked.returncode == 3
     assert [line for line in checked.stdout.splitlines() if "go.mod" not in line] == []
-    back = run(copy, "--update", "jobset", "--to", "v0.11.0")
+    back = run(copy, "--update", "jobset", "--to", NOW)
     assert back.returncode == 0, back.stderr
     assert {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()} == before
+
+
+def test_digest_of_a_first_pin_is_written_where_its_version_is_named(copy: Path) -> None:
+    lock = copy / "upstream.lock"
+    whole = lock.read_text(encoding="utf-8")
+    tree = load(copy).lock.upstreams["jobset"].tree
+    assert tree is not None
+    lock.write_text(whole.replace(tree.sha256, "a" * 64), encoding="utf-8")
+    done = run(copy, "--update", "jobset", "--to", NOW, MODELYARD_UPSTREAMS="")
+    assert (done.returncode, done.stdout) == (0, f"jobset is at {NOW}; its digest is written\n"), done.stderr
+    assert lock.read_text(encoding="utf-8") == whole
+
+
+def test_digest_that_was_locked_is_never_written_over(copy: Path) -> None:
+    lock = copy / "upstream.lock"
+    tree = load(copy).lock.upstreams["jobset"].tree
+    assert tree is not None
+    other = lock.read_text(encoding="utf-8").replace(tree.sha256, "ab" * 32)
+    lock.write_text(other, encoding="utf-8")
+    done = run(copy, "--update", "jobset", "--to", NOW, MODELYARD_UPSTREAMS="")
+    assert done.returncode == 4
+    assert f"has other files at {NOW} than are locked" in done.stderr
+    assert lock.read_text(encoding="utf-8") == other
 
 
 def test_version_that_cannot_be_had_changes_nothing(copy: Path) -> None:
@@ -204,11 +235,11 @@ def test_move_that_cannot_be_rendered_changes_nothing_unless_it_is_not_rendered(
     with kustomization.open("a", encoding="utf-8") as file:
         file.write("- path: is-not-there.yaml\n")  # its patches come last
     before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
-    done = run(copy, "--update", "jobset", "--to", "v0.11.1")
+    done = run(copy, "--update", "jobset", "--to", OTHER)
     assert done.returncode == 3, done.stderr  # refused before kustomize sees it
     assert {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()} == before
-    assert run(copy, "--update", "jobset", "--to", "v0.11.1", "--no-render").returncode == 0
-    assert load(copy).lock.upstreams["jobset"].ref == "v0.11.1"
+    assert run(copy, "--update", "jobset", "--to", OTHER, "--no-render").returncode == 0
+    assert load(copy).lock.upstreams["jobset"].ref == OTHER
 
 
 @pytest.mark.parametrize("arguments", [(), ("--update",), ("--check", "jobset"), ("--check", "--update", "jobset")])

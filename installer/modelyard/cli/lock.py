@@ -1,4 +1,4 @@
-"""`modelyard lock`: upstream.lock proved, moved forward, its digests resolved."""
+"""`modelyard lock`: upstream.lock checked, moved forward, its digests resolved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from modelyard.platform.workspace import Workspace
 if TYPE_CHECKING:
     from modelyard.catalog import Catalog
     from modelyard.images import Mirror
-    from modelyard.lock.check import Proof
+    from modelyard.lock.check import Checked
     from modelyard.lock.update import Update
     from modelyard.objects import Object
 
@@ -30,7 +30,7 @@ def _registry(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 
 @click.command()
 @click.argument("upstream", required=False)
-@click.option("--check", is_flag=True, help="Prove, without a network, that what is used is what is locked.")
+@click.option("--check", is_flag=True, help="Check, without a network, that what is used is what is locked.")
 @click.option("--update", is_flag=True, help="Move UPSTREAM to another version, or, with --digests, resolve digests.")
 @click.option("--to", metavar="VERSION", help="Which version.  [default: the latest of its Go module]")
 @click.option("--no-render", is_flag=True, help="Write the move without rendering it: its patches may not fit yet.")
@@ -49,7 +49,7 @@ def lock(
     registry: Mirror | None,
     cache_dir: Path | None,
 ) -> None:
-    """Prove upstream.lock, move one of its upstreams (or a component's), or resolve its images' digests.
+    """Check upstream.lock, move one of its upstreams (or a component's), or resolve its images' digests.
 
     A move changes upstream.lock, the references and tags in manifests/ and overlays/, and the tags in
     component.yaml; it prints what that changes in the objects and images of each target.
@@ -69,20 +69,20 @@ def lock(
 
 
 def _check(workspace: Workspace, catalog: Catalog) -> None:
-    from modelyard.lock.prove import prove
+    from modelyard.lock.check_all import check_all
 
-    proof = prove(catalog, lambda target, name: _objects(workspace, catalog, target, (name,)), workspace.store())
-    for fault in proof.faults:
+    checked = check_all(catalog, lambda target, name: _objects(workspace, catalog, target, (name,)), workspace.store())
+    for fault in checked.faults:
         click.echo(str(fault))
-    for what in proof.unproved:
-        click.echo(f"not proved: {what}", err=True)
-    proof.conclude()
-    click.echo(_summary(proof))
+    for what in checked.unchecked:
+        click.echo(f"not checked: {what}", err=True)
+    checked.conclude()
+    click.echo(_summary(checked))
 
 
-def _summary(proof: Proof) -> str:
-    rest = f"; {len(proof.unproved)} things not proved here" if proof.unproved else ""
-    return f"{proof.references} references, {proof.images} images, {proof.trees} trees: as locked{rest}"
+def _summary(checked: Checked) -> str:
+    rest = f"; {len(checked.unchecked)} things not checked here" if checked.unchecked else ""
+    return f"{checked.references} references, {checked.images} images, {checked.trees} trees: as locked{rest}"
 
 
 def _objects(workspace: Workspace, catalog: Catalog, target: str, names: Sequence[str]) -> list[Object]:
@@ -92,12 +92,17 @@ def _objects(workspace: Workspace, catalog: Catalog, target: str, names: Sequenc
 def _move(workspace: Workspace, catalog: Catalog, upstream: str, to: str | None, *, look: bool) -> None:
     from modelyard.catalog import load
     from modelyard.lock.check import check_builds
+    from modelyard.lock.move import beside, first_pin
     from modelyard.lock.update import plan_move, try_move, write
     from modelyard.lock.uses import go_requirements
 
     move = plan_move(catalog, upstream, to, workspace.store())
     if move.new.ref == move.old.ref:
-        click.echo(f"{move.name} is at {move.old.ref} already")
+        if first := first_pin(catalog, move):
+            write(catalog.root, first)
+            click.echo(f"{move.name} is at {move.old.ref}; its digest is written")
+        else:
+            click.echo(f"{move.name} is at {move.old.ref} already")
         return
 
     def render(catalog: Catalog, target: str, names: Sequence[str]) -> list[Object]:
@@ -108,6 +113,8 @@ def _move(workspace: Workspace, catalog: Catalog, upstream: str, to: str | None,
     _tell(update)
     for fault in check_builds(load(catalog.root), go_requirements(catalog.root)):
         click.echo(f"still to do: {fault}", err=True)
+    for name in beside(catalog, move):
+        click.echo(f"still to do: upstream {name} is the same repository, at {move.old.ref}: move it too", err=True)
     click.echo("next: git diff, then modelyard lock --check", err=True)
 
 

@@ -1,1 +1,1 @@
-"""upstream.lock as a whole: proved against what is used, moved forward, its digests resolved."""
+"""upstream.lock as a whole: checked against what is used, moved forward, its digests resolved."""

@@ -1,4 +1,4 @@
-"""The proof that what is used is what is locked, and that what is locked is used.
+"""The check that what is used is what is locked, and that what is locked is used.
 
 | fault | where it is said |
 | --- | --- |
@@ -18,7 +18,7 @@ from modelyard.catalog import Catalog, GoBuild
 from modelyard.errors import CatalogError, RenderError, SourceError
 from modelyard.images import UsedImage
 from modelyard.lock.edit import scalars
-from modelyard.lock.uses import RemoteUse, go_mod
+from modelyard.lock.uses import RemoteUse, chart_uses, go_mod
 from modelyard.objects import Object
 from modelyard.render.remote import resolve
 from modelyard.sources import Store
@@ -49,11 +49,11 @@ class Fault:
 
 
 @dataclass(slots=True)
-class Proof:
+class Checked:
     """What was looked at, what is wrong, and what could not be looked at without a network."""
 
     faults: list[Fault] = field(default_factory=list)
-    unproved: list[str] = field(default_factory=list)
+    unchecked: list[str] = field(default_factory=list)
     references: int = 0
     images: int = 0
     trees: int = 0
@@ -82,6 +82,10 @@ def check_references(catalog: Catalog, uses: Sequence[RemoteUse], text: str) -> 
         text: of upstream.lock.
     """
     used = {component.upstream for component in catalog.components.values()}
+    try:
+        used |= {upstream for _, upstream in chart_uses(catalog.root, catalog.lock.upstreams)}
+    except CatalogError as error:
+        yield Fault(error.subject, "helmCharts", error.cause)
     for use in uses:
         try:
             used.add(resolve(use.entry, catalog.lock.upstreams, shown=use.file).upstream)
@@ -143,47 +147,49 @@ def check_builds(catalog: Catalog, requirements: Mapping[str, Mapping[str, str]]
                 )
 
 
-def check_trees(catalog: Catalog, store: Store, text: str, proof: Proof) -> None:
-    """Verify the digest of every upstream's tree that is on this machine; note the others as unproved."""
+def check_trees(catalog: Catalog, store: Store, text: str, checked: Checked) -> None:
+    """Verify the digest of every upstream's tree that is on this machine; note the others as unchecked."""
     for name, upstream in sorted(catalog.lock.upstreams.items()):
         if upstream.tree is None:
             continue
         try:
             store.tree(name, upstream)
-            proof.trees += 1
+            checked.trees += 1
         except UnavailableError:
-            proof.unproved.append(f"digest of upstream {name}: its files are not on this machine")
+            checked.unchecked.append(f"digest of upstream {name}: its files are not on this machine")
         except SourceError as error:
-            proof.faults.append(Fault(_lock_line(text, "upstreams", name), f"upstreams.{name}", error.cause, tree=True))
+            checked.faults.append(
+                Fault(_lock_line(text, "upstreams", name), f"upstreams.{name}", error.cause, tree=True)
+            )
 
 
 def render_all(
-    catalog: Catalog, render: Callable[[str, str], Sequence[Object]], proof: Proof
+    catalog: Catalog, render: Callable[[str, str], Sequence[Object]], checked: Checked
 ) -> Iterator[tuple[str, dict[str, Sequence[Object]]]]:
-    """Yield each target's components with their objects; note what cannot be rendered here as unproved.
+    """Yield each target's components with their objects; note what cannot be rendered here as unchecked.
 
     Args:
         catalog: the catalogue.
         render: target and component -> objects.
-        proof: takes the notes.
+        checked: takes the notes.
     """
-    said = {fault.cause for fault in proof.faults}  # by check_references, which sees the same
+    said = {fault.cause for fault in checked.faults}  # by check_references, which sees the same
     for target in sorted(catalog.targets):
         outputs: dict[str, Sequence[Object]] = {}
         for name in catalog.available(target):
             try:
                 outputs[name] = render(target, name)
             except UnavailableError:
-                proof.unproved.append(f"images of {name} on {target}: its upstream's files are not on this machine")
+                checked.unchecked.append(f"images of {name} on {target}: its upstream's files are not on this machine")
             except RenderError as error:
-                proof.faults.append(Fault(f"overlays/{target}/{name}", "kustomization", error.cause))
-                proof.unproved.append(f"images of {name} on {target}: {BROKEN}")
+                checked.faults.append(Fault(f"overlays/{target}/{name}", "kustomization", error.cause))
+                checked.unchecked.append(f"images of {name} on {target}: {BROKEN}")
             except CatalogError as error:
                 if error.cause not in said:
-                    proof.faults.append(Fault(f"overlays/{target}/{name}", error.subject, error.cause))
-                proof.unproved.append(f"images of {name} on {target}: {BROKEN}")
+                    checked.faults.append(Fault(f"overlays/{target}/{name}", error.subject, error.cause))
+                checked.unchecked.append(f"images of {name} on {target}: {BROKEN}")
             except SourceError:  # check_trees sees the reason itself
-                proof.unproved.append(f"images of {name} on {target}: {BROKEN}")
+                checked.unchecked.append(f"images of {name} on {target}: {BROKEN}")
         yield target, outputs
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from modelyard.catalog import Catalog, Component, Upstream
 from modelyard.catalog.models import UNRESOLVED
 from modelyard.catalog.names import unknown
-from modelyard.errors import CatalogError
+from modelyard.errors import CatalogError, SourceError
 from modelyard.images import parse
 from modelyard.lock.edit import Path as Field
 from modelyard.lock.edit import Scalar, drop, put, replace, scalars
-from modelyard.lock.uses import remote_uses, uses_of
+from modelyard.lock.uses import chart_uses, remote_uses, uses_of
 from modelyard.render.closure import NAMES
 from modelyard.render.kustomization import CHARTS
 from modelyard.render.remote import resolve
@@ -78,6 +78,35 @@ def new_tags(catalog: Catalog, name: str, new_ref: str) -> dict[str, str]:
     }
 
 
+def first_pin(catalog: Catalog, move: Move) -> dict[str, str]:
+    """Return upstream.lock with the digest of an upstream that has none yet: one digit, 64 times.
+
+    Nothing where a digest is there and is the right one.
+
+    Raises:
+        SourceError: another one is there.
+    """
+    if move.old.tree is None or move.new.tree is None or move.new.tree == move.old.tree:
+        return {}
+    if len(set(move.old.tree.sha256)) > 1:
+        raise SourceError(
+            f"upstream {move.name}",
+            f"has other files at {move.old.ref} than are locked: their digest is {move.new.tree.sha256}",
+            "find out who changed them, the proxy (GOPROXY) or upstream its tag, before you lock them",
+        )
+    text = (catalog.root / LOCK).read_text(encoding="utf-8")
+    return {LOCK: put(text, {("upstreams", move.name, "tree", "sha256"): move.new.tree.sha256}, shown=LOCK)}
+
+
+def beside(catalog: Catalog, move: Move) -> tuple[str, ...]:
+    """Return the other upstreams of the same repository and tag: parts of one release, each with a tree of its own."""
+    return tuple(
+        name
+        for name, upstream in catalog.lock.upstreams.items()
+        if name != move.name and (upstream.git, upstream.ref) == (move.old.git, move.old.ref)
+    )
+
+
 def edits(catalog: Catalog, move: Move) -> dict[str, str]:
     """Return the new texts of all files that the move changes, by their path below the catalogue's root."""
     found = {LOCK: _lock_text(catalog, move)}
@@ -130,6 +159,7 @@ def _lock_text(catalog: Catalog, move: Move) -> str:
 def _files(catalog: Catalog, move: Move) -> list[str]:
     """Return the files that may name the version: the components' own, and all kustomizations that use it."""
     found = {use.file for use in remote_uses(catalog.root) if _is_of(use.entry, use.file, catalog, move)}
+    found |= {file for file, upstream in chart_uses(catalog.root, catalog.lock.upstreams) if upstream == move.name}
     for component in _components(catalog, move.name):
         folders = [catalog.root / "manifests" / component.area / component.name]
         folders += (catalog.root / "overlays").glob(f"*/{component.name}")

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from modelyard.catalog import Catalog, When
+from modelyard.catalog import Catalog, Upstream, When
 from modelyard.catalog.yaml_file import load_one
 from modelyard.images import Declared, UsedImage, used
 from modelyard.lock.edit import scalars
-from modelyard.objects import Object
+from modelyard.objects import Object, sequence
+from modelyard.render.charts import resolve_chart
 from modelyard.render.closure import NAMES
-from modelyard.render.kustomization import entries
+from modelyard.render.kustomization import CHARTS, entries
 from modelyard.render.remote import is_remote
 
 _GO_MODULES = "installer/modelyard/local/modules"
@@ -41,6 +42,21 @@ def remote_uses(root: Path) -> list[RemoteUse]:
         for file in sorted(files)
         for use in uses_of(file.read_text(encoding="utf-8"), file.relative_to(root).as_posix())
     ]
+
+
+def chart_uses(root: Path, upstreams: Mapping[str, Upstream]) -> list[tuple[str, str]]:
+    """Return file and upstream of each published chart that a kustomization names.
+
+    Raises:
+        CatalogError: a kustomization is not valid YAML, or names a chart that is not locked.
+    """
+    files = [path for top in ("manifests", "overlays") for name in NAMES for path in (root / top).rglob(name)]
+    found = []
+    for file in sorted(files):
+        shown = file.relative_to(root).as_posix()
+        for entry in sequence(load_one(file.read_text(encoding="utf-8"), shown), CHARTS):
+            found.append((shown, resolve_chart(entry, upstreams, shown=shown).upstream))
+    return found
 
 
 def uses_of(text: str, shown: str) -> Iterator[RemoteUse]:

@@ -9,7 +9,7 @@ from modelyard.images import UsedImage
 from modelyard.lock.check import (
     BROKEN,
     LOCK,
-    Proof,
+    Checked,
     check_builds,
     check_images,
     check_references,
@@ -21,7 +21,7 @@ from modelyard.objects import Object
 from modelyard.sources import Store
 
 
-def prove(catalog: Catalog, render: Callable[[str, str], Sequence[Object]], store: Store) -> Proof:
+def check_all(catalog: Catalog, render: Callable[[str, str], Sequence[Object]], store: Store) -> Checked:
     """Check references, trees, images and Go modules against upstream.lock, and it against them.
 
     Args:
@@ -32,18 +32,18 @@ def prove(catalog: Catalog, render: Callable[[str, str], Sequence[Object]], stor
     Raises:
         CatalogError: a kustomization cannot be read.
     """
-    proof = Proof()
+    checked = Checked()
     text = (catalog.root / LOCK).read_text(encoding="utf-8")
     uses = remote_uses(catalog.root)
-    proof.references = len(uses)
-    proof.faults += check_references(catalog, uses, text)
-    check_trees(catalog, store, text, proof)
-    images = _images(catalog, render_all(catalog, render, proof))
-    proof.images = len({image.reference for image in images})
-    complete = not any(what.endswith(BROKEN) for what in proof.unproved)
-    proof.faults += sorted(set(check_images(catalog, images, text, complete=complete)))
-    proof.faults += check_builds(catalog, go_requirements(catalog.root))
-    return proof
+    checked.references = len(uses)
+    checked.faults += check_references(catalog, uses, text)
+    check_trees(catalog, store, text, checked)
+    images = _images(catalog, render_all(catalog, render, checked))
+    checked.images = len({image.reference for image in images})
+    complete = not any(what.endswith(BROKEN) for what in checked.unchecked)
+    checked.faults += sorted(set(check_images(catalog, images, text, complete=complete)))
+    checked.faults += check_builds(catalog, go_requirements(catalog.root))
+    return checked
 
 
 def _images(catalog: Catalog, rendered: Iterable[tuple[str, Mapping[str, Sequence[Object]]]]) -> list[UsedImage]:
