@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from modelyard.errors import HostError
-from modelyard.plan.quota_left import pod_request, quota_left
+from modelyard.plan.quota_left import ANY_CPU, pod_request, quota_left
 from modelyard.quantity import parse
 
 
@@ -118,3 +118,10 @@ def test_quota_and_platform_together_never_exceed_what_can_be_allocated(total: i
         cpu = parse(left["cpu"])
         assert cpu is not None
         assert total - 50 < cpu * 1000 + sum(requests) <= total
+
+
+def test_site_that_sets_the_cpus_is_not_held_to_the_least() -> None:
+    cpu, memory = quota_left(
+        [node("600m")], [workload("Deployment", "700m")], [], counted=[], subject="team", least_cpu=ANY_CPU
+    )
+    assert (cpu, memory) == ("0m", "20416Mi")

@@ -158,6 +158,10 @@ def test_value_of_one_target_is_declared_there(feed: Feed) -> None:
         ({"overlays/low/values.yaml": "team: {pool: x}\n"}, "line 1: field team.pool: unknown field"),
         ({"overlays/low/values.yaml": "team: [\n"}, r"low/values.yaml"),
         (
+            {"overlays/low/target.yaml": TARGET.format(name="low", base="", more="values:\n  team.pool: the pool")},
+            "field values.team.pool: is text; write {about: the pool}",
+        ),
+        (
             {"overlays/low/target.yaml": TARGET.format(name="low", base="", more="values:\n  team.pool: {about: x}")},
             "lacks team.pool, which target.yaml declares",
         ),

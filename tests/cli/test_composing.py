@@ -10,11 +10,15 @@
 | an overlay | no overlay | refused, unless --no-overlay |
 | anything | --without what others require | refused, unless the cluster has it from somebody else |
 | a mirror | nothing, --profile, --component | the same mirror, unless --no-mirror |
+| values | nothing, --profile, --component | the same values, by today's types, unless --no-values |
+| values | --values | those of the file alone |
 """
 
 from __future__ import annotations
 
+import os
 import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +29,7 @@ from modelyard.catalog.choice import Choice
 from modelyard.errors import CatalogError, RefusalError
 from modelyard.events import Event, Note
 from modelyard.images.mirror import mirror_named
-from modelyard.platform.asked import Asked
+from modelyard.platform.asked import Asked, ValuesFile, read_values_file
 from modelyard.platform.settled import Settled, settle
 
 
@@ -178,3 +182,46 @@ def test_what_others_require_may_not_be_left_out_where_the_cluster_does_not_have
 
 def test_the_cluster_is_not_asked_where_nothing_that_is_left_out_is_required(catalog: Catalog) -> None:
     settle(asked(left_out=("lone",)), catalog, "local", None, Told(), lambda names: pytest.fail("asked"))
+
+
+@pytest.fixture
+def with_values(catalog: Catalog) -> Catalog:
+    about = catalog.root / "manifests/cluster/a/component.yaml"
+    declared = "values: {cpu: {about: CPUs, type: quantity}, pool: {about: a pool}}\n"
+    about.write_text(about.read_text() + declared)
+    (catalog.root / "overlays/local/values.yaml").write_text("a: {cpu: 1, pool: x}\n")
+    return load(catalog.root)
+
+
+def test_values_of_before_hold_until_a_file_takes_their_place_or_they_are_taken_back(with_values: Catalog) -> None:
+    before = Choice(values=(("a.cpu", "8"),))
+    assert comes_to(with_values, before).choice.values == (("a.cpu", "8"),)
+    assert comes_to(with_values, before, profile="full").choice.values == (("a.cpu", "8"),)
+    assert comes_to(with_values, before, components=("lone",)).choice.values == (("a.cpu", "8"),)
+    file = ValuesFile("v.yaml", "a: {pool: big}\n")
+    assert comes_to(with_values, before, values=file).choice.values == (("a.pool", "big"),)
+    assert comes_to(with_values, before, no_values=True).choice.values == ()
+
+
+def test_value_of_before_that_is_none_any_longer_is_left_out_and_told(with_values: Catalog) -> None:
+    told = Told()
+    found = comes_to(with_values, Choice(values=(("a.cpu", "8"), ("a.gone", "x"))), told)
+    assert found.choice.values == (("a.cpu", "8"),)
+    assert any("value a.gone of before is no value of target local any longer" in text for text in told)
+
+
+def test_value_of_before_that_no_longer_fits_is_refused_with_the_way_on(with_values: Catalog) -> None:
+    with pytest.raises(CatalogError, match=r"value a.cpu of before: 'unset' is not a quantity(?s:.*)--no-values"):
+        comes_to(with_values, Choice(values=(("a.cpu", "unset"),)))
+
+
+def test_file_of_values_may_be_a_pipe(with_values: Catalog, tmp_path: Path) -> None:
+    """`--values <(sops --decrypt values.yaml)`: it can be read once."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=("a: {cpu: 3}\n",))
+    writer.start()
+    read = asked(values=read_values_file(pipe))
+    writer.join()
+    read.open(with_values)
+    assert settle(read, with_values, "local", None, Told()).choice.values == (("a.cpu", "3"),)

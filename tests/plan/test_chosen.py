@@ -16,7 +16,14 @@ from modelyard.plan.chosen import REF, choice_object, read_choice
 NAMES = st.lists(st.text(), max_size=4).map(tuple)
 
 
-@given(st.builds(Choice, profile=st.text(), added=NAMES, left_out=NAMES, overlay=st.text(), mirror=st.text()))
+VALUES = st.dictionaries(st.text(), st.text(), max_size=3).map(lambda found: tuple(sorted(found.items())))
+
+
+@given(
+    st.builds(
+        Choice, profile=st.text(), added=NAMES, left_out=NAMES, overlay=st.text(), mirror=st.text(), values=VALUES
+    )
+)
 def test_a_choice_is_read_as_it_was_written(choice: Choice) -> None:
     assert read_choice(choice_object(choice, cluster="here"), cluster="here") == choice
 
@@ -42,6 +49,8 @@ def test_another_cluster_s_choice_is_told() -> None:
         '{"profile": "core", "added": null, "left_out": [], "overlay": ""}',
         '{"profile": "core", "added": [3], "left_out": [], "overlay": ""}',
         '{"profile": "core", "added": [], "left_out": [], "overlay": "", "mirror": null}',
+        '{"profile": "core", "added": [], "left_out": [], "overlay": "", "values": [["a"]]}',
+        '{"profile": "core", "added": [], "left_out": [], "overlay": "", "values": [["a", 1]]}',
     ],
 )
 def test_a_damaged_choice_is_told(damage: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Annotated, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from modelyard.catalog.fields import Model
 from modelyard.catalog.names import nearest
@@ -35,6 +35,13 @@ class ValueType(StrEnum):
 
 class Value(Model):
     """A value that a site sets."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_mapping(cls, value: object) -> object:
+        if isinstance(value, str):  # as it was written once
+            raise ValueError(f"is text; write {{about: {value}}}, and a type where it is none")
+        return value
 
     about: str = Field(description="what it is, in one line", min_length=1)
     type: ValueType = Field(default=ValueType.TEXT, description="what it may be")

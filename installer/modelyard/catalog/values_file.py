@@ -18,19 +18,18 @@ FILE = "values.yaml"
 ENV_FILE = "values.env"  # the same, beside the kustomization that reads them
 
 
-def read_values(path: Path, declared: Mapping[str, Value], *, shown: str, null: bool = False) -> Sections:
+def values_in(text: str, declared: Mapping[str, Value], *, shown: str, null: bool = False) -> Sections:
     """Return a file of values.
 
     Args:
-        path: the file.
+        text: its content.
         declared: the values that there are, by <component>.<name>.
         shown: the file's name for people.
         null: whether a value may be null.
 
     Raises:
-        CatalogError: it cannot be read, or a value is unknown or does not fit; the message names line and field.
+        CatalogError: it is not valid YAML, or a value is unknown or does not fit; the message names line and field.
     """
-    text = read_text(path, shown)
     try:
         return read_sections(load_one(text, shown), declared, null=null)
     except ValueFaultError as fault:
@@ -58,7 +57,8 @@ def target_values(
         _check_declared(target, components)
         declared |= target.values
         shown = f"overlays/{target.name}/{FILE}"
-        own = read_values(root / shown, declared, shown=shown, null=True) if (root / shown).is_file() else {}
+        text = read_text(root / shown, shown) if (root / shown).is_file() else ""
+        own = values_in(text, declared, shown=shown, null=True)
         found = merged(found, own)
         for key in target.values:
             if key not in flat(found):

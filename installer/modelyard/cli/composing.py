@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from modelyard.cli.options import component_option, target_option
-from modelyard.platform.asked import Asked
+from modelyard.platform.asked import Asked, read_values_file
 
 
 def composing_options(profile: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -28,6 +28,8 @@ def composing_options(profile: str) -> Callable[[Callable[..., None]], Callable[
         @wraps(command)
         def composed(**options: Any) -> None:
             given = {field.name: options.pop(field.name) for field in fields(Asked) if field.name in options}
+            if given["values"] is not None:
+                given["values"] = read_values_file(given["values"])
             asked = Asked(**given)
             _refuse_contradictions(asked)
             command(asked=asked, **options)

@@ -17,6 +17,7 @@ from modelyard.quantity import parse
 CPU_STEP = Decimal("0.05")
 MEMORY_STEP = Decimal(64 * 1024**2)
 LEAST_CPU = Decimal("0.5")  # what the smoke job asks for
+ANY_CPU = Decimal("-Infinity")
 
 _NOT_READY = "node.kubernetes.io/not-ready"
 _WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet")
@@ -46,6 +47,7 @@ def quota_left(
     *,
     counted: Collection[str],
     subject: str,
+    least_cpu: Decimal = LEAST_CPU,
 ) -> tuple[str, str]:
     """Return CPU and memory, as quantities: ("1250m", "6144Mi").
 
@@ -55,6 +57,7 @@ def quota_left(
         pods: the cluster's Pods.
         counted: namespaces whose pods are counted otherwise: teams' (by quota).
         subject: the component whose quota it is.
+        least_cpu: with less than that left there is no quota.
 
     Raises:
         HostError: less is left than the smallest job needs.
@@ -66,14 +69,14 @@ def quota_left(
     taken = sum((_workload(obj, len(usable)) for obj in objects), Resources())
     others = sum((pod_request(mapping(pod, "spec")) for pod in pods if _is_other(pod, counted, prefixes)), Resources())
     left = total - taken - others
-    if left.cpu < LEAST_CPU:
+    if left.cpu < least_cpu:
         raise HostError(
             f"quota of component {subject}",
             f"of {total.cpu:.2f} CPUs the platform takes {taken.cpu:.2f} and other pods {others.cpu:.2f}: "
-            f"less than {LEAST_CPU} is left for jobs",
+            f"less than {least_cpu} is left for jobs",
             "install fewer components (modelyard install --component ...), or use a machine with more cores",
         )
-    cpu = left.cpu // CPU_STEP * CPU_STEP
+    cpu = max(left.cpu, Decimal(0)) // CPU_STEP * CPU_STEP
     memory = max(left.memory, Decimal(0)) // MEMORY_STEP * MEMORY_STEP
     return f"{int(cpu * 1000)}m", f"{int(memory / 1024**2)}Mi"
 

@@ -13,7 +13,31 @@ if TYPE_CHECKING:
     from modelyard.plan.recreate import Named
 
 DEFAULT_TARGET = "local"
-__all__ = ["DEFAULT_TARGET", "Asked", "Named", "to_recreate"]
+__all__ = ["DEFAULT_TARGET", "Asked", "Named", "ValuesFile", "read_values_file", "to_recreate"]
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesFile:
+    """What a site sets, as read: it may be a pipe, which can be read once.
+
+    Args:
+        shown: the file's name.
+        text: its content.
+    """
+
+    shown: str
+    text: str
+
+
+def read_values_file(path: Path) -> ValuesFile:
+    """Read a site's file of values.
+
+    Raises:
+        CatalogError: it is missing, too big, or not UTF-8.
+    """
+    from modelyard.catalog.yaml_file import read_text
+
+    return ValuesFile(str(path), read_text(path, str(path)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +54,7 @@ class Asked:
         no_overlay: take back the overlay that the cluster was installed with.
         mirror: the registry from which images are pulled.
         no_mirror: take back the mirror that the cluster was installed from.
-        values: --values, a file of what the site sets.
+        values: --values, what the site sets.
         no_values: take back the values that the cluster was installed with.
         adopted: objects and components that may be taken over.
         recreate: objects that may be deleted and created again.
@@ -45,7 +69,7 @@ class Asked:
     no_overlay: bool = False
     mirror: Mirror | None = None
     no_mirror: bool = False
-    values: Path | None = None
+    values: ValuesFile | None = None
     no_values: bool = False
     adopted: tuple[str, ...] = ()
     recreate: tuple[Named, ...] = ()
@@ -89,11 +113,11 @@ class Asked:
             CatalogError: the file is not valid, or the target has no such value.
         """
         from modelyard.catalog.values import flat
-        from modelyard.catalog.values_file import read_values
+        from modelyard.catalog.values_file import values_in
 
         if self.values is None:
             return {}
-        return flat(read_values(self.values, catalog.inherited(target).values, shown=str(self.values)))
+        return flat(values_in(self.values.text, catalog.inherited(target).values, shown=self.values.shown))
 
     def compose(self, catalog: Catalog, target: str) -> Composition:
         """Return the components that the options alone come to; without --profile, of all profiles."""

@@ -9,7 +9,7 @@ from modelyard.catalog import Catalog, Component
 from modelyard.catalog.removal import group_kind
 from modelyard.cluster import Session
 from modelyard.objects import GroupKind, Object, text
-from modelyard.plan.quota_left import quota_left
+from modelyard.plan.quota_left import ANY_CPU, LEAST_CPU, quota_left
 
 Values = Mapping[str, Mapping[str, str]]
 Render = Callable[[Sequence[str], Values], dict[str, list[Object]]]
@@ -42,7 +42,7 @@ def render_to_fit(
         by_site = dict(values.get(sized.name, {}))
         if _names(sized) - by_site.keys():
             rest = [obj for name, objects in outputs.items() if name != sized.name for obj in objects]
-            outputs |= render([sized.name], {sized.name: _left(sized, rest, session) | by_site})
+            outputs |= render([sized.name], {sized.name: _left(sized, rest, session, by_site) | by_site})
     return apply.rendered(catalog, target, outputs)
 
 
@@ -50,12 +50,17 @@ def _names(sized: Component) -> set[str]:
     return {sized.sized.cpu, sized.sized.memory} if sized.sized is not None else set()
 
 
-def _left(sized: Component, rest: Sequence[Object], session: Session) -> dict[str, str]:
+def _left(sized: Component, rest: Sequence[Object], session: Session, by_site: Mapping[str, str]) -> dict[str, str]:
     """Return the values of the component that takes what the nodes have left beside the rest of the platform."""
     assert sized.sized is not None
     teams = {text(queue, "metadata", "namespace") for queue in _items(session, group_kind(sized.sized.queue))}
     cpu, memory = quota_left(
-        _items(session, _NODE), rest, _items(session, _POD), counted={*teams, sized.namespace or ""}, subject=sized.name
+        _items(session, _NODE),
+        rest,
+        _items(session, _POD),
+        counted={*teams, sized.namespace or ""},
+        subject=sized.name,
+        least_cpu=ANY_CPU if sized.sized.cpu in by_site else LEAST_CPU,  # the site's own is not held to it
     )
     return {sized.sized.cpu: cpu, sized.sized.memory: memory}
 

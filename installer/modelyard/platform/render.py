@@ -44,8 +44,7 @@ def render(asked: Asked, cache_dir: Path | None, emit: Emit) -> Rendering:
     chosen = str((asked.profile, asked.added, asked.left_out, asked.components))
     # With an overlay the default is its own target, not that of the catalogue: --target local may then be refused.
     target = asked.target or (DEFAULT_TARGET if asked.overlay is None else "")
-    values = asked.values.read_text() if asked.values is not None and asked.values.is_file() else str(asked.values)
-    options = (target, str(folder or asked.overlay), chosen, str(asked.mirror or ""), values)
+    options = (target, str(folder or asked.overlay), chosen, str(asked.mirror or ""), str(asked.values))
     fingerprint = of_catalogue(workspace.root, *options, overlay=folder)
     index = workspace.rendered.index(fingerprint)
     parts = _cached(workspace, index.keys) if index is not None else None

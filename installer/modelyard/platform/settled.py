@@ -53,7 +53,8 @@ def settle(
         provided: which of some components, left out and required, the cluster has from somebody else.
 
     Raises:
-        CatalogError: it does not come together (catalog.choice.compose), or the target does not have it.
+        CatalogError: it does not come together (catalog.choice.compose), or the target does not have it, or a value
+            of before does not fit any longer.
         RefusalError: the cluster was installed with an overlay, and none is named now.
     """
     from modelyard.catalog.choice import Choice, compose, left_out_and_required
@@ -110,7 +111,10 @@ def _mirror(asked: Asked, before: Choice | None) -> str:
 def _values(
     asked: Asked, catalog: Catalog, target: str, before: Choice | None, emit: Emit
 ) -> tuple[tuple[str, str], ...]:
-    """Return what the site sets: by the file that is named now, else as before."""
+    """Return what the site sets: by the file that is named now, else as before, by today's types."""
+    from modelyard.catalog.values import ValueFaultError, by_component, read_sections
+    from modelyard.errors import CatalogError
+
     if asked.values is not None:
         return tuple(sorted(asked.site_values(catalog, target).items()))
     if before is None or asked.no_values:
@@ -119,7 +123,16 @@ def _values(
     for key, _ in before.values:
         if key not in known:
             emit(Note(f"value {key} of before is no value of target {target} any longer: it is left out"))
-    return tuple((key, value) for key, value in before.values if key in known)
+    kept = tuple((key, value) for key, value in before.values if key in known)
+    try:
+        read_sections(by_component(dict(kept)), known)
+    except ValueFaultError as fault:
+        raise CatalogError(
+            f"value {'.'.join(fault.path)} of before",
+            fault.cause,
+            "name a file of values that fit by --values, or --no-values for the target's own",
+        ) from fault
+    return kept
 
 
 def tell_pulled_in(pulled_in: Mapping[str, tuple[str, ...]], emit: Emit) -> None:

@@ -5,32 +5,60 @@ A kustomization reads files of its own folder alone, so each that uses values ha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from modelyard.catalog import Catalog, load
 from modelyard.catalog.values import by_component
 from modelyard.catalog.values_file import ENV_FILE, FILE
 from modelyard.catalog.yaml_file import load_one, read_text
+from modelyard.errors import CatalogError
 from modelyard.objects import mappings, sequence
 from modelyard.paths import data_root
 
 
 def values_files(catalog: Catalog) -> dict[Path, str]:
-    """Return each values.env of overlays/, and what it must hold."""
+    """Return each values.env of overlays/, and what it must hold.
+
+    Raises:
+        CatalogError: a target has values that no kustomization of its own reads.
+    """
+    using = {(target, folder.name): folder for target, folder in _using(catalog)}
+    for target in catalog.defaults:
+        _check_read(catalog, target, using)
     return {
-        folder / ENV_FILE: _content(by_component(catalog.defaults[target]).get(folder.name, {}))
-        for target, folder in _using(catalog)
+        folder / ENV_FILE: _content(by_component(catalog.defaults[target]).get(name, {}))
+        for (target, name), folder in using.items()
     }
 
 
 def main() -> None:
     """Write every values.env; print the names of those that changed."""
-    catalog = load(data_root())
-    for file, text in values_files(catalog).items():
+    try:
+        catalog = load(data_root())
+        files = values_files(catalog)
+    except CatalogError as error:
+        sys.exit(str(error))
+    for file, text in files.items():
         if not file.is_file() or file.read_text(encoding="utf-8") != text:
             file.write_text(text, encoding="utf-8")
             print(file.relative_to(catalog.root))
+
+
+def _check_read(catalog: Catalog, target: str, using: Collection[tuple[str, str]]) -> None:
+    """Refuse values that are the target's, where kustomize would read those of a target below it."""
+    for name, values in by_component(catalog.defaults[target]).items():
+        if name not in catalog.available(target):
+            continue
+        reader = next((each.name for each in catalog.chain(target) if (each.name, name) in using), None)
+        if reader is None or by_component(catalog.defaults[reader]).get(name, {}) != values:
+            where = f"reads those of overlays/{reader}/{name}" if reader else "reads none"
+            raise CatalogError(
+                f"overlays/{target}/{FILE}",
+                f"sets values of component {name}, and kustomize {where}",
+                f"add overlays/{target}/{name} with a {ENV_FILE} (docs/how-to/add-a-target.md), then make values",
+            )
 
 
 def _using(catalog: Catalog) -> Iterator[tuple[str, Path]]:

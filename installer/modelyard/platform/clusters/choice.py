@@ -24,10 +24,16 @@ def cluster_for(where: Where, options: EmbeddedOptions, blueprint: Blueprint, ti
     Raises:
         OptionError: options of embedded clusters were given, and it is none.
     """
-    base = blueprint.catalog.base(blueprint.target)
-    if base == Embedded.TARGET and not where.option:
+    kind = None if where.option else _kind_of(blueprint)
+    if kind == Embedded.TARGET:
         return Embedded(options, blueprint, timeout, emit)
     options.refuse(f"target {blueprint.target}")
-    if base == Kind.TARGET and not where.option:
+    if kind == Kind.TARGET:
         return Kind(blueprint, emit)
     return Existing(where, blueprint)
+
+
+def _kind_of(blueprint: Blueprint) -> str | None:
+    """Return the target that says which cluster it is: the first of those that the target is on."""
+    names = (each.name for each in blueprint.catalog.chain(blueprint.target))
+    return next((name for name in names if name in (Embedded.TARGET, Kind.TARGET)), None)

@@ -28,7 +28,7 @@ from modelyard.local.build.toolchain import find_go
 from modelyard.local.lifecycle.bring_up import fit_host
 from modelyard.local.state.layout import layout
 from modelyard.local.state.record import read_record, running_supervisor
-from modelyard.local.state.remembered import spec_like_before
+from modelyard.local.state.remembered import Shape, spec_like_before
 from modelyard.platform.asked import Asked
 from modelyard.platform.blueprint import Blueprint
 from modelyard.platform.clusters.protocol import EmbeddedOptions, Ready
@@ -149,10 +149,5 @@ class Embedded:
 
     def _spec(self) -> ClusterSpec:
         options = self._options
-        return spec_like_before(
-            self.embedded,
-            nodes=options.nodes,
-            fake_nodes=options.fake_nodes,
-            fake_gpus=options.fake_gpus,
-            port=options.port,
-        )
+        shape = Shape(options.nodes, options.fake_nodes, options.fake_gpus)
+        return spec_like_before(self.embedded, shape, port=options.port)
