@@ -14,9 +14,15 @@ SHARED = [Wanted("binary", name, "shared") for name in ("kube-apiserver", "kueue
 TORCH = Wanted("image", "torch", "torch")
 
 
-def test_every_module_and_recipe_has_a_figure() -> None:
-    assert estimates.MODULES.keys() == {folder.name for folder in MODULES.iterdir() if (folder / "go.mod").is_file()}
-    assert estimates.RECIPES.keys() == {path.parent.name for path in RECIPES.glob("*/recipe.yaml")}
+def test_figures_are_of_modules_and_recipes_that_there_are() -> None:
+    assert estimates.MODULES.keys() <= {folder.name for folder in MODULES.iterdir() if (folder / "go.mod").is_file()}
+    assert estimates.RECIPES.keys() <= {path.parent.name for path in RECIPES.glob("*/recipe.yaml")}
+
+
+@pytest.mark.parametrize("kind", ["binary", "image"])
+def test_one_that_nobody_has_measured_counts_as_usual_ones_do(kind: str) -> None:
+    new = [Wanted(kind, "greeter", "greeter")]
+    assert estimate(new, new).seconds > 10
 
 
 def test_all_of_a_module_costs_its_whole_figure_and_a_part_its_share() -> None:

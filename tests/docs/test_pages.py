@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from docs_pages import ROOT, anchors, blocks, languages, links, pages
 
+from modelyard.platform.conform import areas_of
+
 # Blocks that no test runs; each says why. Raise it only with a reason that no test could take away.
 MOST_NOT_RUN = 11
 
@@ -52,3 +54,9 @@ def test_console_blocks_have_commands_and_known_needs() -> None:
 def test_commands_stand_in_console_blocks_where_a_test_runs_them(page: Path) -> None:
     escaping = {"bash", "sh", "shell", "zsh"} & set(languages(page.read_text(encoding="utf-8")))
     assert not escaping, f"{_name(page)} has blocks that no test looks at: {sorted(escaping)}"
+
+
+def test_page_on_conformance_has_every_area() -> None:
+    page = (ROOT / "docs/how-to/run-conformance.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| \[([a-z]+)\]\(\.\./\.\./conformance/\1\) \|", page, re.MULTILINE)
+    assert sorted(told) == areas_of(ROOT / "conformance")

@@ -11,7 +11,7 @@ from cluster_helpers import Kubectl, eventually, pod
 
 from modelyard.local import ClusterInfo, ClusterSpec, exec_in, load_image
 from modelyard.local.host.facts import gather
-from modelyard.local.state.remembered import spec_like_before
+from modelyard.local.state.remembered import Shape, spec_like_before
 
 
 def server(name: str, **spec: Any) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def test_fake_nodes_cannot_be_mistaken_for_real_ones(
     own: Any, kubectl_for: Callable[[ClusterInfo], Kubectl], tools: Path
 ) -> None:
     info = own(fake_nodes=2, fake_gpus=8)
-    remembered = spec_like_before(info.name, nodes=None, fake_nodes=None, fake_gpus=None, port=None)
+    remembered = spec_like_before(info.name, Shape(), port=None)
     assert remembered == ClusterSpec(name=info.name, fake_nodes=2, fake_gpus=8)
     load_image(info.name, tools)
     kubectl = kubectl_for(info)

@@ -198,7 +198,7 @@ def _wanted(obj: Object) -> Iterator[str]:
         yield _name(kind, namespace if kind == "Role" else "", text(obj, "roleRef", "name"))
         for subject in mappings(obj, "subjects"):
             if text(subject, "kind") == "ServiceAccount":
-                yield _name("ServiceAccount", text(subject, "namespace"), text(subject, "name"))
+                yield _name("ServiceAccount", text(subject, "namespace") or namespace, text(subject, "name"))
 
 
 def _wanted_by_pod(pod: Object, namespace: str) -> Iterator[str]:

@@ -46,6 +46,14 @@ BUILT_IN = {
 }
 
 
+# Of the kinds that live in a namespace, those of Kubernetes and cert-manager that components have.
+_IN_A_NAMESPACE = {
+    "Certificate", "ConfigMap", "CronJob", "DaemonSet", "Deployment", "HorizontalPodAutoscaler", "Issuer", "Job",
+    "LimitRange", "NetworkPolicy", "PersistentVolumeClaim", "PodDisruptionBudget", "Role", "RoleBinding", "Secret",
+    "Service", "ServiceAccount", "ServiceMonitor", "StatefulSet",
+}  # fmt: skip
+
+
 def of_kind(objects: Iterable[Object], *kinds: str) -> list[Object]:
     return [obj for obj in objects if text(obj, "kind") in kinds]
 
@@ -326,6 +334,15 @@ def repeated_ports(objects: Iterable[Object]) -> list[str]:
         keys = Counter((number(p, "containerPort"), text(p, "protocol") or "TCP") for p in mappings(container, "ports"))
         faults += [f"{where} opens {port}/{protocol} twice" for (port, protocol), n in keys.items() if n > 1]
     return faults
+
+
+def without_namespace(objects: Iterable[Object]) -> list[str]:
+    """An object that lives in a namespace must name it: charts leave that to `helm install`, which nobody runs here."""
+    return [
+        f"{ref_of(obj)} names no namespace: set `namespace` in the kustomization"
+        for obj in objects
+        if text(obj, "kind") in _IN_A_NAMESPACE and not text(obj, "metadata", "namespace")
+    ]
 
 
 def homeless(objects: Iterable[Object], others: Collection[str] = ()) -> list[str]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable
-
 import cluster_rules as rules
 import pytest
 import yaml
-from test_manifest_rules import put
+from breaking import Rules, broken, put
 
 from modelyard.objects import Object
 
@@ -118,7 +115,7 @@ spec: {securityContext: {runAsUser: 1000}}
 """
 EXTERNAL = {"StorageClass": ["fast"]}
 
-RULES: dict[str, Callable[[list[Object]], list[str]]] = {
+RULES: Rules = {
     "requests": rules.silent_containers,
     "probes": lambda objects: rules.unprobed_containers(objects, {"guard": "guards"}),
     "levels": lambda objects: rules.open_namespaces(objects, {}),
@@ -192,9 +189,7 @@ def test_sound_objects_pass(rule: str, sound: list[Object]) -> None:
 
 @pytest.mark.parametrize(("rule", "kind", "path", "value"), BREAKS)
 def test_the_fault_is_found(rule: str, kind: str, path: str, value: object, sound: list[Object]) -> None:
-    broken = copy.deepcopy(sound)
-    put(next(obj for obj in broken if obj["kind"] == kind), path, value)
-    assert RULES[rule](broken) != []
+    assert RULES[rule](broken(sound, kind, path, value)) != []
 
 
 def test_an_excused_namespace_passes_only_where_it_says_so(sound: list[Object]) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 
 import manifest_rules as rules
 import pytest
 import yaml
+from breaking import Rules, broken, put
 
 from modelyard.objects import Object
 from modelyard.quantity import parse
@@ -103,7 +103,7 @@ spec:
 """
 IMAGES = {f"quay.io/x/{name}:v1" for name in ("op", "helper", "sidecar", "runner")}
 
-RULES: dict[str, Callable[[list[Object]], list[str]]] = {
+RULES: Rules = {
     "floating": rules.floating_images,
     "undeclared": lambda objects: rules.undeclared_images(objects, IMAGES),
     "built": lambda objects: rules.images_without_build(objects, {"quay.io/x/op:v1"}),
@@ -119,6 +119,7 @@ RULES: dict[str, Callable[[list[Object]], list[str]]] = {
     "settings": rules.settings_of_nobody,
     "ports": rules.repeated_ports,
     "namespaces": rules.homeless,
+    "homes": rules.without_namespace,
     "marks": rules.unmarked_namespaces,
     "others": rules.hooks_beyond_managed_namespaces,
     "replicas": rules.without_replicas,
@@ -165,6 +166,8 @@ BREAKS: list[tuple[str, str, str, object]] = [
     ("settings", "ConfigMap", "metadata/name", "other"),
     ("ports", "Deployment", "spec/template/spec/containers/0/ports", [{"containerPort": 1}, {"containerPort": 1}]),
     ("namespaces", "ConfigMap", "metadata/namespace", "elsewhere"),
+    ("homes", "Deployment", "metadata/namespace", None),
+    ("homes", "Service", "metadata/namespace", ""),
     ("marks", "Namespace", "metadata/labels", {}),
     ("others", "ValidatingWebhookConfiguration", "webhooks/0/namespaceSelector", {}),
     ("others", "ValidatingWebhookConfiguration", "webhooks/0/namespaceSelector/matchLabels", {"a": "b"}),
@@ -190,9 +193,7 @@ def test_sound_objects_pass(rule: str, sound: list[Object]) -> None:
 
 @pytest.mark.parametrize(("rule", "kind", "path", "value"), BREAKS)
 def test_the_fault_is_found(rule: str, kind: str, path: str, value: object, sound: list[Object]) -> None:
-    broken = copy.deepcopy(sound)
-    put(next(obj for obj in broken if obj["kind"] == kind), path, value)
-    assert RULES[rule](broken) != []
+    assert RULES[rule](broken(sound, kind, path, value)) != []
 
 
 def test_an_object_with_two_owners_is_found(sound: list[Object]) -> None:
@@ -212,13 +213,3 @@ def test_the_sum_of_requests_counts_replicas_and_all_containers(sound: list[Obje
 def test_the_prose_of_a_crd_names_no_images() -> None:
     crd = {"kind": "CustomResourceDefinition", "spec": {"description": "quay.io/x/op:latest"}}
     assert rules.images([crd]) == set()
-
-
-def put(obj: object, path: str, value: object) -> None:
-    *parents, last = path.split("/")
-    for part in parents:
-        obj = obj[int(part)] if isinstance(obj, list) else obj[part]  # type: ignore[index]
-    if isinstance(obj, list):
-        obj[int(last)] = value
-    else:
-        obj[last] = value  # type: ignore[index]

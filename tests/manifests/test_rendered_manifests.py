@@ -18,6 +18,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 
 import cluster_rules
 import manifest_rules as rules
@@ -105,15 +106,33 @@ def test_a_component_keeps_every_rule(
     """One test a component, not one a rule: thousands of tests take longer to be handed out than to run."""
     objects = offered(target, name) if (target, name) in OFFERED else render(target).get(name)
     if objects is None:
-        pytest.fail(f"target {target} has no component {name}: name it in overlays/{target}/target.yaml")
+        pytest.fail(
+            f"target {target} has no component {name}: name it in overlays/{target}/target.yaml, in a profile, or in "
+            "`offered` with when to take it, or in `leavesOut` with the reason"
+        )
     here = Here(target, name, objects, render(target), catalog)
-    assert {each.__name__: faults for each in RULES if (faults := each(here))} == {}
+    faults = [f"{each.__name__}: {fault}" for each in RULES for fault in each(here)]
+    if faults:
+        pytest.fail("\n".join(faults), pytrace=False)
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_target_has_every_component_or_says_why_not(target: str, catalog: Catalog, render: Render) -> None:
     said = catalog.inherited(target)
     assert sorted([*render(target), *said.offered, *said.leavesOut]) == NAMES
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_is_built_over_all_components_is_what_the_target_has(target: str, catalog: Catalog) -> None:
+    """Argo CD and Flux install what kustomization.yaml lists, modelyard what target.yaml lists."""
+    file = catalog.whole(target) / "kustomization.yaml"
+    listed = [Path(entry).name for entry in yaml.safe_load(file.read_text(encoding="utf-8"))["resources"]]
+    assert sorted(name for name in listed if name in catalog.components) == sorted(catalog.everything(target))
+
+
+@rule
+def every_object_of_a_namespace_names_it(here: Here) -> list[str]:
+    return rules.without_namespace(here.objects)
 
 
 @rule

@@ -14,45 +14,24 @@ CONFIGURATION = data_root() / "manifests/observability/prometheus/prometheus.yam
 MONITORS = data_root() / "overlays/openshift"
 # Jobs that are of no component: the kubelets', and those of what teams run.
 GENERAL = {"kubelet", "cadvisor", "models", "ray", "dcgm", "annotated"}
-NO_METRICS = {
-    "cluster-autoscaler": "its pods say so by annotation: job annotated",
-    "coscheduling": "its scheduler makes its own certificate at each start: nobody could tell to whom a token goes",
-    "dra-example-driver": "its plugin has none",
-    "gateway-api": "kinds, no pods",
-    "gpu-nodes": "no pods of its own",
-    "gpu-operator": "its DCGM exporter is job dcgm",
-    "karpenter-aws": "its pods say so by annotation: job annotated",
-    "mpi-runtime": "no pods of its own",
-    "multi-nic-cni": "its operator makes its own certificate, as coscheduling",
-    "node-problem-detector": "on the node's loopback alone; its conditions are in kube-state-metrics",
-    "tenancy": "no pods",
-    "topology": "no pods",
-    "whereabouts": "it has none",
-}
 # On OpenShift somebody else scrapes them, or they are not there (leavesOut in its target.yaml).
 NOT_OURS_ON_OPENSHIFT = {
-    "coscheduling": "as elsewhere",
-    "gpu-nodes": "no pods of its own",
-    "gpu-operator": "its operator brings its own monitors",
     "keda": "in a namespace of OpenShift, by OLM",
-    "mpi-runtime": "no pods of its own",
     "node-feature-discovery": "in a namespace of OpenShift, by OLM",
     "prometheus": "openshift-monitoring's own",
-    "tenancy": "no pods",
-    "topology": "no pods",
 }
 
 
 def test_each_component_is_a_job_or_has_no_metrics() -> None:
+    """One that has none says so in its component.yaml: `noMetrics`."""
     jobs = {text(job, "job_name") for job in _jobs()}
-    components = set(load(data_root()).components)
-    assert jobs - GENERAL == components - NO_METRICS.keys()
+    assert jobs - GENERAL == _with_metrics()
 
 
 def test_on_openshift_each_has_a_monitor_or_is_not_ours() -> None:
     profile = set(load(data_root()).targets["openshift"].profiles["full"])
     monitored = {path.parent.name for path in MONITORS.glob("*/metrics.yaml")}
-    assert monitored == profile - NOT_OURS_ON_OPENSHIFT.keys()
+    assert monitored == profile & _with_metrics() - NOT_OURS_ON_OPENSHIFT.keys()
 
 
 def test_a_monitor_names_its_series_as_the_job_does() -> None:
@@ -69,6 +48,10 @@ def test_no_token_goes_to_a_target_without_tls() -> None:
     """
     plain = [job for job in _jobs() if text(job, "scheme") != "https" and job.get("authorization")]
     assert [text(job, "job_name") for job in plain] == ["kserve"]
+
+
+def _with_metrics() -> set[str]:
+    return {name for name, each in load(data_root()).components.items() if not each.noMetrics}
 
 
 def _jobs() -> list[Object]:

@@ -235,7 +235,7 @@ def _apply_waves(run: Run, item: Rendered, state: State, key: str) -> None:
                 _wait(run, item, waiting_workloads, key)
                 waiting_workloads = []
         elif wave.stage is Stage.EXTENSIONS:
-            _extend(run, item, wave, state, key, waiting_workloads, plan)
+            _extend(run, item, wave, state, key, waiting_workloads)
             waiting_workloads = []
         else:
             if wave.stage is Stage.RESOURCES:
@@ -300,10 +300,9 @@ def _extend(
     state: State,
     key: str,
     workloads: Sequence[Object],
-    plan: Sequence[Wave],
 ) -> None:
     """Apply webhook configurations and the like, and wait until what they name answers."""
-    candidates = [obj for each in plan if each.stage is Stage.RESOURCES for obj in each.objects]
+    candidates = [obj for each in waves(state.desired) if each.stage is Stage.RESOURCES for obj in each.objects]
     with _room(run, wave, state):
         live = _apply(run, wave.objects, state, key)
         _wait(run, item, workloads, key)

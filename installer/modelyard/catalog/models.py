@@ -131,6 +131,9 @@ class Component(Model):
     sized: Sized | None = Field(
         default=None, description="which of its values follow from what fixed nodes have left; one component at most"
     )
+    noMetrics: str = Field(  # noqa: N815
+        default="", description="why Prometheus has no job of its name; absent: it has one"
+    )
     removal: RemovalRules = Field(
         default=RemovalRules(), description="what an uninstall must know of it beside its objects"
     )
@@ -255,6 +258,9 @@ class Helm(Model):
     namespace: Name = Field(description="release namespace")
     values: dict[str, object] = Field(default={}, description="chart values")
     manifests: tuple[str, ...] = Field(default=(), description="files put before its output")
+    apiVersions: tuple[str, ...] = Field(  # noqa: N815
+        default=(), description="what the chart may take for there, as <group>/<version>, beside Kubernetes' own"
+    )
 
 
 class Chart(Model):

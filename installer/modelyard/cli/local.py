@@ -68,19 +68,10 @@ def up(
     from modelyard.local.build.cluster_set import cluster_binaries
     from modelyard.local.build.debian import ensure_host_packages
     from modelyard.local.lifecycle.bring_up import fit_host
-    from modelyard.local.state.remembered import spec_like_before
+    from modelyard.local.state.remembered import Shape, spec_like_before
     from modelyard.paths import cache_dir as default_cache
 
-    spec = spec_like_before(
-        name,
-        nodes=nodes,
-        fake_nodes=fake_nodes,
-        fake_gpus=fake_gpus,
-        nics=nics,
-        nic_mbit=nic_mbit,
-        port=port,
-        fsync=fsync,
-    )
+    spec = spec_like_before(name, Shape(nodes, fake_nodes, fake_gpus, nics, nic_mbit), port=port, fsync=fsync)
     require_scratch()
     started = time.monotonic()
     with printing() as emit:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def new() -> None:
     """Begin a component, a target or an overlay of your own.
 
-    What is written passes all checks as it is. A folder that exists is never written to.
+    What is written renders, installs and keeps the rules of the manifests as it is. A folder that exists is never
+    written to.
     """
 
 
@@ -38,8 +39,14 @@ def component(name: str, targets: tuple[str, ...]) -> None:
     area, slash, short = name.partition("/")
     if not slash:
         raise click.UsageError(f"{name!r} is not AREA/NAME, as in observability/hello.")
-    draft = new_component(_catalogue(), area, short, targets)
+    before = _catalogue()
+    draft = new_component(before, area, short, targets)
     _write(draft, f"modelyard render --component {short}")
+    rest = sorted(set(before.targets) - {path.parent.name for path in draft.edits})
+    if rest:
+        click.echo(
+            f"not on {', '.join(rest)}: say in their target.yaml that it is `offered`, or in `leavesOut` why not"
+        )
 
 
 @new.command()

@@ -59,6 +59,9 @@ class Answer:
     retry_after: float = 0.0
 
 
+_JSON = "application/json"
+
+
 class Transport:
     """Requests to one apiserver; safe to use from several threads.
 
@@ -92,8 +95,8 @@ class Transport:
         *,
         query: Query | None = None,
         body: object = None,
-        content_type: str = "application/json",
-        accept: str = "application/json",
+        content_type: str = _JSON,
+        accept: str = _JSON,
         read_seconds: float = READ_SECONDS,
     ) -> Answer:
         """Send a request and return its answer, whatever the HTTP status.
@@ -105,7 +108,7 @@ class Transport:
         pause = FIRST_PAUSE_SECONDS
         while True:
             try:
-                raw = self._call(method, path, query, body, content_type, accept, read_seconds)
+                raw = self._call(method, path, query, body, (content_type, accept), read_seconds)
                 answer = Answer(raw.status, raw.read(), _retry_after(raw.headers.get("Retry-After")))
                 raw.release_conn()
             except (urllib3.exceptions.HTTPError, OSError) as error:
@@ -129,7 +132,7 @@ class Transport:
             ApiError: the apiserver refuses.
         """
         try:
-            raw = self._call("GET", path, query, None, "application/json", "application/json", read_seconds)
+            raw = self._call("GET", path, query, None, (_JSON, _JSON), read_seconds)
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise unreachable(self.server, error) from error
         try:
@@ -145,10 +148,10 @@ class Transport:
         path: str,
         query: Query | None,
         body: object,
-        content_type: str,
-        accept: str,
+        media: tuple[str, str],
         read_seconds: float,
     ) -> urllib3.BaseHTTPResponse:
+        content_type, accept = media
         # The client's own serialiser walks the whole body in Python; these are JSON already.
         headers = {"Accept": accept, "User-Agent": "modelyard", **self._headers}
         encoded: bytes | None = None

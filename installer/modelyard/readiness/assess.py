@@ -10,20 +10,6 @@ from modelyard.readiness.replicas import scaled_down
 from modelyard.readiness.status import Readiness, in_progress
 
 _RULES = workloads.RULES | others.RULES
-# A kind of the same name in another group has nothing to do with these.
-_GROUPS = {
-    "APIService": "apiregistration.k8s.io",
-    "CustomResourceDefinition": "apiextensions.k8s.io",
-    "DaemonSet": "apps",
-    "Deployment": "apps",
-    "Job": "batch",
-    "Namespace": "",
-    "PersistentVolumeClaim": "",
-    "Pod": "",
-    "ReplicaSet": "apps",
-    "Service": "",
-    "StatefulSet": "apps",
-}
 
 
 def assess(obj: Object, rules: Rules | None = None) -> Readiness:
@@ -42,9 +28,7 @@ def assess(obj: Object, rules: Rules | None = None) -> Readiness:
     if rules and ref.group_kind in rules:
         result = evaluate(obj, rules[ref.group_kind])
         return result if result.current else _with_condition(obj, result)
-    if _GROUPS.get(ref.kind) == ref.group:
-        return _RULES[ref.kind](obj)
-    return generic(obj)
+    return _RULES.get(ref.group_kind, generic)(obj)
 
 
 def _with_condition(obj: Object, result: Readiness) -> Readiness:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from modelyard.objects import Object, mappings, text
+from modelyard.objects import GroupKind, Object, mappings, text
 from modelyard.readiness.conditions import condition, describe
 from modelyard.readiness.status import CURRENT, Readiness, failed, in_progress
 
@@ -55,10 +55,11 @@ def namespace(obj: Object) -> Readiness:
     return CURRENT if phase in ("", "Active") else in_progress(f"phase {phase}")
 
 
-RULES: dict[str, Callable[[Object], Readiness]] = {
-    "CustomResourceDefinition": custom_resource_definition,
-    "APIService": api_service,
-    "PersistentVolumeClaim": persistent_volume_claim,
-    "Service": service,
-    "Namespace": namespace,
+# A kind of the same name in another group has nothing to do with these.
+RULES: dict[GroupKind, Callable[[Object], Readiness]] = {
+    GroupKind("apiextensions.k8s.io", "CustomResourceDefinition"): custom_resource_definition,
+    GroupKind("apiregistration.k8s.io", "APIService"): api_service,
+    GroupKind("", "PersistentVolumeClaim"): persistent_volume_claim,
+    GroupKind("", "Service"): service,
+    GroupKind("", "Namespace"): namespace,
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from modelyard.objects import Object, dig, number, text
+from modelyard.objects import GroupKind, Object, dig, number, ref_of, text
 from modelyard.readiness.conditions import condition, describe
 from modelyard.readiness.containers import pod_trouble
 from modelyard.readiness.status import CURRENT, Readiness, failed, in_progress
@@ -121,7 +121,7 @@ def pods_exist(obj: Object) -> bool:
         return dig(obj, "status", "observedGeneration") is not None and scheduled >= number(
             obj, "status", "desiredNumberScheduled"
         )
-    judge = RULES.get(kind)
+    judge = RULES.get(ref_of(obj).group_kind)
     return judge is None or judge(obj).current
 
 
@@ -133,11 +133,11 @@ def _ready(obj: Object) -> str:
     return f"{number(obj, 'status', 'readyReplicas')}/{_wanted(obj)} ready"
 
 
-RULES: dict[str, Callable[[Object], Readiness]] = {
-    "Deployment": deployment,
-    "ReplicaSet": replica_set,
-    "StatefulSet": stateful_set,
-    "DaemonSet": daemon_set,
-    "Job": job,
-    "Pod": pod,
+RULES: dict[GroupKind, Callable[[Object], Readiness]] = {
+    GroupKind("apps", "Deployment"): deployment,
+    GroupKind("apps", "ReplicaSet"): replica_set,
+    GroupKind("apps", "StatefulSet"): stateful_set,
+    GroupKind("apps", "DaemonSet"): daemon_set,
+    GroupKind("batch", "Job"): job,
+    GroupKind("", "Pod"): pod,
 }

@@ -21,6 +21,7 @@ class HelmChart(Model):
     releaseName: Name  # noqa: N815 - kustomize's name
     namespace: Name
     valuesInline: dict[str, object] = Field(default={})  # noqa: N815
+    apiVersions: tuple[str, ...] = Field(default=())  # noqa: N815
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,14 @@ class ChartRef:
         release: release name.
         namespace: release namespace.
         values: of the chart.
+        api_versions: what it may take for there, beside Kubernetes' own.
     """
 
     upstream: str
     release: str
     namespace: str
     values: Mapping[str, object]
+    api_versions: tuple[str, ...] = ()
 
 
 def resolve_chart(entry: object, upstreams: Mapping[str, Upstream], *, shown: str) -> ChartRef:
@@ -67,7 +70,7 @@ def resolve_chart(entry: object, upstreams: Mapping[str, Upstream], *, shown: st
                     f"names chart {chart.name} at version {chart.version}, upstream.lock has {name} at {upstream.ref}",
                     f"make the two the same: {shown} and upstreams.{name}.ref",
                 )
-            return ChartRef(name, chart.releaseName, chart.namespace, chart.valuesInline)
+            return ChartRef(name, chart.releaseName, chart.namespace, chart.valuesInline, chart.apiVersions)
     raise CatalogError(
         shown,
         f"names chart {chart.name} of {chart.repo}, and no upstream in upstream.lock publishes it",

@@ -40,7 +40,7 @@ def release_manifest(name: str, upstream: Upstream, tree: Path, *, helm: Path) -
     with tempfile.TemporaryDirectory(prefix="modelyard-helm-") as scratch:
         chart = _stage_chart(tree / upstream.helm.chart, _locked(tree, upstream), Path(scratch), upstream.ref)
         spec = upstream.helm
-        wanted = ChartRef(name, spec.release, spec.namespace, spec.values)
+        wanted = ChartRef(name, spec.release, spec.namespace, spec.values, spec.apiVersions)
         rendered = _template(wanted, chart, Path(scratch), helm, edit=f"upstreams.{name}.helm")
     return b"\n---\n".join([*static, rendered])
 
@@ -94,9 +94,15 @@ def _template(wanted: ChartRef, chart: Path, scratch: Path, helm: Path, *, edit:
     values = scratch / "values.json"
     values.write_text(json.dumps(wanted.values), encoding="utf-8")
     command = [str(helm), "template", wanted.release, str(chart), "--namespace", wanted.namespace]
-    # As upstream does: no API versions but the built-in ones, so that no cluster matters.
+    # No API versions but the built-in ones and those that are named, so that no cluster matters.
     # The Kubernetes version is ours: a helm that was built without linker flags thinks it is 1.20.
-    command += ["--api-versions=", "--kube-version", KUBERNETES_VERSION, "--values", str(values)]
+    command += [
+        f"--api-versions={','.join(wanted.api_versions)}",
+        "--kube-version",
+        KUBERNETES_VERSION,
+        "--values",
+        str(values),
+    ]
     homes = {f"HELM_{kind}_HOME": str(scratch / kind) for kind in ("CACHE", "CONFIG", "DATA")}
     done = run(command, env=os.environ | homes, seconds=TIMEOUT_SECONDS)
     if done.problem:

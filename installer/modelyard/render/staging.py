@@ -17,6 +17,7 @@ import yaml
 from modelyard.catalog.models import Lock
 from modelyard.catalog.yaml_file import Loader
 from modelyard.errors import RenderError
+from modelyard.objects import sequence
 from modelyard.render.charts import ChartRef
 from modelyard.render.closure import Closure, kustomization_of
 from modelyard.render.kustomization import CHARTS, TREES
@@ -95,11 +96,11 @@ def _inflate(closure: Closure, folder: Path, into: Path, *, chart: Callable[[Cha
     here = into / folder.relative_to(closure.roots.base)
     file = kustomization_of(here, str(folder))
     content = yaml.load(file.read_text(encoding="utf-8"), Loader)  # as it is staged by now
-    names = [f"upstream-{each.upstream}-chart.yaml" for each in charts]
+    names = [f"upstream-{each.upstream}-chart-{position}.yaml" for position, each in enumerate(charts)]
     for name, each in zip(names, charts, strict=True):
         (here / name).write_bytes(chart(each))
     del content[CHARTS]
-    content["resources"] = [*names, *content.get("resources", ())]
+    content["resources"] = [*names, *sequence(content, "resources")]
     file.write_text(json.dumps(content), encoding="utf-8")
 
 

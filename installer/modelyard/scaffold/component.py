@@ -28,6 +28,8 @@ requires: []
 images: []
 # The CRDs that it brings, as <plural>.<group>.
 crds: []
+# Why Prometheus has no job of its name; take it out once there is one.
+noMetrics: no pods yet
 # What it serves of the Kubernetes AI conformance checklist; docs/reference/components.md lists the ids.
 requirements: []
 """
@@ -49,12 +51,15 @@ metadata:
   name: {name}
   namespace: {name}
 data:
-  greeting: hello
+  greeting: Hi there
 """
 
 _FROM_UPSTREAM = """\
 A folder of an upstream repository, at the tag that upstream.lock has, goes into resources too:
-- https://github.com/OWNER/REPOSITORY//config/default?ref=v1.2.3"""
+- https://github.com/OWNER/REPOSITORY//config/default?ref=v1.2.3
+or one file of it:
+- https://raw.githubusercontent.com/OWNER/REPOSITORY/v1.2.3/deploy/all.yaml
+A chart stands under helmCharts: docs/how-to/your-own-component.md"""
 
 
 def new_component(catalog: Catalog, area: str, name: str, targets: Sequence[str] = ()) -> Draft:

@@ -42,6 +42,10 @@ RECIPES: Mapping[str, tuple[int, int]] = {
 }
 
 
+# Of one that nobody has measured yet.
+_MODULE, _RECIPE = (120, 60), (30, 60)
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """What building takes: seconds on a quick machine, MiB to download."""
@@ -63,8 +67,8 @@ def estimate(asked: Sequence[Wanted], missing: Sequence[Wanted]) -> Estimate:
     """
     all_of, missing_of = Counter(asked_group(each) for each in asked), Counter(asked_group(each) for each in missing)
     shares = {group: count / all_of[group] for group, count in missing_of.items()}
-    compiling = [(MODULES[group], share) for (kind, group), share in shares.items() if kind == "binary"]
-    packing = [(RECIPES[group], share) for (kind, group), share in shares.items() if kind == "image"]
+    compiling = [(MODULES.get(group, _MODULE), share) for (kind, group), share in shares.items() if kind == "binary"]
+    packing = [(RECIPES.get(group, _RECIPE), share) for (kind, group), share in shares.items() if kind == "image"]
     # Compiles follow each other; Python images are made beside them, and take what they leave.
     seconds = sum(cost * share for (cost, _), share in compiling) + sum(cost for (cost, _), _ in packing) / 2
     return Estimate(seconds, sum(mib * share for (_, mib), share in [*compiling, *packing]))

@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from modelyard.errors import HostError, LocalClusterError
@@ -43,6 +44,14 @@ READY_SECONDS = 120.0
 _OWN_PORT_SECONDS = 3.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """What was built for a cluster: its programs by name, and the image of pause."""
+
+    binaries: Mapping[str, Path]
+    pause_image: Path
+
+
 def up(
     spec: ClusterSpec,
     binaries: Mapping[str, Path],
@@ -73,7 +82,7 @@ def up(
         process = running_supervisor(where)
         if process is not None:
             return _already_up(where, spec, process, emit, timeout)
-        return _start(where, host, spec, binaries, pause_image, emit, timeout)
+        return _start(where, host, spec, _Built(binaries, pause_image), emit, timeout)
 
 
 def fit_host(name: str, cache: Path | None = None) -> HostFacts:
@@ -102,8 +111,7 @@ def _start(
     where: Layout,
     host: HostFacts,
     spec: ClusterSpec,
-    binaries: Mapping[str, Path],
-    pause_image: Path,
+    built: _Built,
     emit: Emit,
     timeout: float,
 ) -> ClusterInfo:
@@ -111,7 +119,7 @@ def _start(
     with step(emit, "cluster:prepare", f"Preparing cluster {spec.name}"):
         listener, port = _port(where, spec)
         try:
-            _prepare(where, host, spec, nodes, binaries, pause_image, port)
+            _prepare(where, host, spec, nodes, built, port)
         except OSError as error:
             listener.close()
             raise _cannot_write(where, error) from error
@@ -131,8 +139,7 @@ def _prepare(
     host: HostFacts,
     spec: ClusterSpec,
     nodes: list[NodeAddress],
-    binaries: Mapping[str, Path],
-    pause_image: Path,
+    built: _Built,
     port: int,
 ) -> None:
     for folder in (where.binaries, where.pki, where.config, where.logs, where.nodes):
@@ -151,7 +158,7 @@ def _prepare(
         cgroup = node_cgroup(where, node.name)
         files = node_components.files(node, where.pki, kubeconfigs, cgroup, reserve)
         node_root.prepare(where.node_root(node.name), node.name, files)
-    plan = make_plan(spec, where, _link_binaries(where, binaries), pause_image)
+    plan = make_plan(spec, where, _link_binaries(where, built.binaries), built.pause_image)
     write_private(where.plan, to_json(plan))
 
 
