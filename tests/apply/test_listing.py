@@ -8,6 +8,7 @@ import pytest
 from apply_helpers import Obj, definition, namespace, rendered, thing
 
 from modelyard.apply import Rendered, install, members
+from modelyard.apply.lost import find_lost, live
 from modelyard.cluster import ApiError, Session, Watcher, connect
 from modelyard.local import ClusterInfo
 from modelyard.objects import GroupKind, ref_of
@@ -50,6 +51,15 @@ def test_members_are_listed_as_they_are_stored_while_nothing_converts_them(
     kind = GroupKind(group, "Thing")
     found = members.live(session, own, frozenset({kind}), {kind: "v2"})
     assert list(found) == [ref_of(unconverted.objects[-1])]
+
+
+def test_what_is_lost_is_looked_for_while_nothing_converts_a_kind(
+    session: Session, own: str, unconverted: Rendered
+) -> None:
+    """An uninstall looks at all kinds of a cluster, and somebody else's controller may be down."""
+    assert own not in find_lost(session, [own], (), dict)
+    lost = find_lost(session, (), [own], dict)[own]
+    assert ref_of(unconverted.objects[-1]) in live(session, lost)
 
 
 def test_a_watch_goes_on_once_they_are_converted_again(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from modelyard.apply import members
+from modelyard.apply.listing import list_labelled
 from modelyard.catalog.models import Component
 from modelyard.catalog.removal import NO_RULES, RemovalRules, with_required
 from modelyard.cluster import Session
@@ -99,15 +100,16 @@ def rules_in(catalogue: Catalogue, name: str) -> RemovalRules:
 
 
 def _labelled(session: Session, kind: GroupKind) -> Sequence[Object]:
-    listing = session.list(kind, label_selector=PART_OF_LABEL, metadata_only=True)
-    return listing.items if listing else ()
+    return list_labelled(
+        session, kind, PART_OF_LABEL, metadata_only=True
+    )  # whosever kind it is, and converts it or not
 
 
 def live(session: Session, lost: Lost) -> dict[ObjectRef, Object]:
     """Return the objects of a component whose inventory is lost as they are now."""
     selector = f"{PART_OF_LABEL}={lost.applyset}"
-    listings = [session.list(kind, label_selector=selector) for kind in sorted({ref.group_kind for ref in lost.refs})]
-    items = {ref_of(item): item for listing in listings if listing for item in listing.items}
+    kinds = sorted({ref.group_kind for ref in lost.refs})
+    items = {ref_of(item): item for kind in kinds for item in list_labelled(session, kind, selector)}
     return {ref: items[ref] for ref in lost.refs if ref in items}
 
 
